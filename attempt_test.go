@@ -1,13 +1,10 @@
 package fiscope_test
 
 import (
-	"bufio"
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -159,44 +156,6 @@ func TestOurTransportBoundsTheHeaders(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { _ = client.Close(context.Background()) }()
 	require.ErrorContains(t, operations["consultar"](t.Context(), client), "headers exceeded 1048576 bytes")
-}
-
-// An answer that came counts, also if the context ends before its call does.
-func TestAContextThatEndsWithTheAnswerDoesNotLoseIt(t *testing.T) {
-	for name, test := range map[string]struct {
-		answers []handler
-		is      error // nil for a result
-	}{
-		"a record":              {[]handler{raw(200, record)}, nil},
-		"a record after a 503":  {[]handler{raw(503, ""), raw(200, record)}, nil},
-		"NOT_FOUND after a 503": {[]handler{raw(503, ""), raw(404, contract(t, "consultar_404.json"))}, fiscope.ErrNotFound},
-		"a redirect":            {[]handler{raw(302, "", "Location: /other")}, fiscope.ErrRedirect},
-		"a 503":                 {[]handler{raw(503, "")}, fiscope.ErrUnavailable},
-		"a page":                {[]handler{raw(200, "<html>")}, fiscope.ErrMalformedResponse},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				s := &service{answers: test.answers}
-				client := newClient(t, s, fiscope.WithObserver(func(_ context.Context, e fiscope.Event) {
-					if e.Attempt == len(test.answers) {
-						cancel() // with the answer in hand
-					}
-				}))
-				require.ErrorIs(t, operations["consultar"](ctx, client), test.is)
-				assert.Len(t, s.seen(), len(test.answers))
-			})
-		})
-	}
-	t.Run("the refusal of a clave", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		s := &service{answers: []handler{raw(401, `{"error":"x","code":"INVALID_SOL_CREDENTIALS"}`)}}
-		client := newClient(t, s, fiscope.WithObserver(func(context.Context, fiscope.Event) { cancel() }))
-		require.Error(t, operations["validar"](ctx, client), "its caller may have left before the observer was called")
-		require.ErrorIs(t, operations["validar"](t.Context(), client), fiscope.ErrSOLCredentialsBlocked)
-		assert.Len(t, s.seen(), 1, "what was refused is not sent again")
-	})
 }
 
 func TestAReasonIsSaidOnce(t *testing.T) {
@@ -354,47 +313,6 @@ func hangUp(t *testing.T, w http.ResponseWriter) {
 	}
 }
 
-func TestDeliveryOverARealSocket(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	plain := serve(t, func(http.ResponseWriter, *http.Request) {})
-	for name, test := range map[string]struct {
-		url      string
-		delivery fiscope.Delivery
-	}{
-		"nobody listens":        {"http://" + l.Addr().String(), fiscope.DeliveryNotSent},
-		"not TLS":               {strings.Replace(plain, "http:", "https:", 1), fiscope.DeliveryNotSent},
-		"cut before the answer": {serve(t, func(w http.ResponseWriter, _ *http.Request) { hangUp(t, w) }), fiscope.DeliveryUnknown},
-	} {
-		client := clientOf(t, test.url)
-		err := operations["validar"](t.Context(), client)
-		require.ErrorIs(t, err, fiscope.ErrUnavailable, name)
-		var e *fiscope.Error
-		require.ErrorAs(t, err, &e)
-		assert.Equal(t, test.delivery, e.Delivery, name)
-		assert.Equal(t, test.delivery == fiscope.DeliveryNotSent, client.Stats().Sent == 0, name)
-		assert.NotContains(t, err.Error(), "/api/", name)
-	}
-}
-
-func TestATLSAlertIsFinal(t *testing.T) {
-	for name, version := range map[string]uint16{"in the handshake": tls.VersionTLS12, "after it": tls.VersionTLS13} {
-		t.Run(name, func(t *testing.T) {
-			srv := httptest.NewUnstartedServer(http.NotFoundHandler())
-			srv.Config.ErrorLog = log.New(io.Discard, "", 0)
-			srv.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert, MinVersion: version, MaxVersion: version}
-			srv.StartTLS()
-			defer srv.Close()
-			client := clientOf(t, srv.URL, fiscope.WithHTTPClient(srv.Client()))
-			err := operations["consultar"](t.Context(), client)
-			require.ErrorIs(t, err, fiscope.ErrUnavailable)
-			require.ErrorContains(t, err, "remote error: tls")
-			assert.EqualValues(t, 1, client.Stats().Attempts)
-		})
-	}
-}
-
 // wire is one end of a connection in memory. Once it is cut, what is written is lost and nobody is told.
 type wire struct {
 	net.Conn
@@ -510,43 +428,6 @@ func TestAGOAWAYAfterTheBodyIsAClosedConnection(t *testing.T) {
 	require.ErrorIs(t, err, fiscope.ErrUnavailable)
 	require.ErrorContains(t, err, "the service closed the connection")
 	assert.NotContains(t, err.Error(), "GetBody")
-}
-
-func TestABurstOfFailuresKeepsTheConnections(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // net/http gives up a connection of which it does not hear for 50 ms that all was written
-		requests, connections := 0, 0
-		answer := func(conn net.Conn) {
-			defer conn.Close()
-			for in := bufio.NewReader(conn); ; {
-				r, err := http.ReadRequest(in)
-				if err != nil {
-					return
-				}
-				status, body := "200 OK", record
-				if requests++; requests%10 == 0 {
-					status, body = "503 Service Unavailable", strings.Repeat("mantenimiento ", 5000)
-				}
-				_, _ = io.Copy(io.Discard, r.Body)
-				_, _ = fmt.Fprintf(conn, "HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n%s", status, len(body), body)
-			}
-		}
-		transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
-			connections++
-			here, there := net.Pipe()
-			go answer(there)
-			return here, nil
-		}}
-		defer transport.CloseIdleConnections()
-		client := clientOf(t, "http://127.0.0.1", fiscope.WithHTTPClient(&http.Client{Transport: transport}), fiscope.WithMaxRetries(0))
-		failures := 0
-		for range 200 {
-			if operations["consultar"](t.Context(), client) != nil {
-				failures++
-			}
-		}
-		assert.Equal(t, 20, failures)
-		assert.Equal(t, 1, connections, "one connection serves the whole burst")
-	})
 }
 
 func TestThePathOfTheBaseURLStaysEscaped(t *testing.T) {

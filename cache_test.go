@@ -1,7 +1,6 @@
 package fiscope_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -73,22 +72,6 @@ func TestAnErrorIsNotKept(t *testing.T) {
 			assert.Len(t, s.seen(), 2)
 		})
 	}
-}
-
-func TestAnAnswerFromTheCacheSaysSo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, _ := cached(t, fiscope.CachePolicy{}, raw(200, change(record, "ACTIVO", "OTROS"), "X-RateLimit-Remaining: 7"))
-		asked := time.Now()
-		var first, second fiscope.Response
-		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&first)))
-		time.Sleep(time.Hour)
-		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&second)))
-		assert.Equal(t, fiscope.SourceService, first.Source)
-		assert.True(t, asked.Equal(first.AsOf))
-		assert.Equal(t, new(7), first.RateLimit.Remaining)
-		require.Len(t, first.Warnings, 1)
-		assert.Equal(t, fiscope.Response{StatusCode: 200, Source: fiscope.SourceCache, AsOf: first.AsOf, Warnings: first.Warnings}, second, "an old quota is no news")
-	})
 }
 
 func TestAKeptNotFoundIsAnErrorOfItsOwn(t *testing.T) {
@@ -231,17 +214,6 @@ func TestAPolicyIsTheCallers(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestWithoutCacheAsksAndKeeps(t *testing.T) {
-	client, s := cached(t, fiscope.CachePolicy{}, raw(200, record), raw(200, change(record, "ACTIVO", "BAJA DEFINITIVA")))
-	require.NoError(t, operations["consultar"](t.Context(), client))
-	for _, opts := range [][]fiscope.CallOption{{fiscope.WithoutCache()}, nil} {
-		c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, opts...)
-		require.NoError(t, err)
-		assert.True(t, c.Estado.Baja(), "what was fresh is kept for the next")
-	}
-	assert.Len(t, s.seen(), 2)
-}
-
 func TestAContradictionIsNotCached(t *testing.T) {
 	s := &service{answers: []handler{raw(200, change(record, "20131312955", rucEmisor)), raw(200, record)}}
 	client := newClient(t, s, fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithLenientReading())
@@ -249,30 +221,6 @@ func TestAContradictionIsNotCached(t *testing.T) {
 	c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
 	require.NoError(t, err)
 	assert.Equal(t, rucSUNAT, c.RUC)
-}
-
-// The service's today may be another day than ours: its answer must not pass for that of our date.
-func TestTodayIsAnotherQuestionThanItsDate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // it is 1999-12-31 in Lima
-		client, s := cached(t, fiscope.CachePolicy{}, raw(200, change(price, "2026-11-20", "1999-12-30")), raw(200, change(price, "2026-11-20", "1999-12-31")))
-		require.NoError(t, operations["hoy"](t.Context(), client))
-		tc, err := client.TipoCambio.Consultar(t.Context(), fiscope.HoyEnLima())
-		require.NoError(t, err)
-		assert.Equal(t, fiscope.HoyEnLima(), tc.Fecha)
-		assert.Len(t, s.seen(), 2)
-	})
-}
-
-func TestInputIsCheckedWithACacheToo(t *testing.T) {
-	client, s := cached(t, fiscope.CachePolicy{}, raw(200, record))
-	_, err := client.Contribuyentes.Consultar(t.Context(), "x")
-	require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	require.ErrorIs(t, operations["consultar"](ctx, client), context.Canceled)
-	assert.Empty(t, s.seen(), "nothing is asked for a caller who has left")
-	require.NoError(t, operations["consultar"](t.Context(), client))
-	require.ErrorIs(t, operations["consultar"](t.Context(), client, nil), fiscope.ErrInvalidRequest, "also if the cache could answer")
 }
 
 // Of two answers the one whose request left later is kept, however late the other one came.

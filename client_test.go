@@ -147,7 +147,7 @@ func TestNewClientRefusesAnOption(t *testing.T) {
 	for name, opt := range map[string]fiscope.Option{
 		"no HTTP client": fiscope.WithHTTPClient(nil), "no user agent": fiscope.WithUserAgent(" "), "a header in it": fiscope.WithUserAgent("x\r\nX-Evil: 1"),
 		"no rate": fiscope.WithRateLimit(0, 1), "no burst": fiscope.WithRateLimit(1, 0), "a rate below zero": fiscope.WithRateLimit(-1, 1),
-		"no time for a GET": fiscope.WithTimeout(0), "no time for a CPE": fiscope.WithCPETimeout(-1),
+		"no time for a GET": fiscope.WithTimeout(0), "no time for a CPE": fiscope.WithCPETimeout(0), "a cache below zero": fiscope.WithCache(fiscope.CachePolicy{Entries: -1}),
 		"no observer": fiscope.WithObserver(nil), "no logger": fiscope.WithLogger(nil),
 		"no hook": fiscope.WithHook(nil), "an option that's nil": nil,
 	} {
@@ -167,15 +167,6 @@ func TestTheCallersHTTPClientIsNotChanged(t *testing.T) {
 	require.ErrorIs(t, err, fiscope.ErrRedirect)
 	require.NotErrorIs(t, err, followed)
 	assert.Equal(t, before, fmt.Sprintf("%p %p %v %v", hc.Transport, hc.CheckRedirect, hc.Jar, hc.Timeout))
-}
-
-func TestUserAgent(t *testing.T) {
-	s := &service{answers: []handler{raw(200, contract(t, "consultar_200.json"))}}
-	require.NoError(t, operations["consultar"](t.Context(), newClient(t, s)))
-	require.NoError(t, operations["consultar"](t.Context(), newClient(t, s, fiscope.WithUserAgent("facturador/2.1 (Lima)"))))
-	assert.Equal(t, "fiscope-go/devel", s.seen()[0].header.Get("User-Agent"), "of a test, which is of no version")
-	assert.Equal(t, "fiscope-go/0.1.0", fiscope.UserAgent("v0.1.0"))
-	assert.Equal(t, "facturador/2.1 (Lima)", s.seen()[1].header.Get("User-Agent"))
 }
 
 func TestWithResponseTellsOfASuccessAndOfAFailure(t *testing.T) {
@@ -200,19 +191,6 @@ func TestWithResponseTellsOfASuccessAndOfAFailure(t *testing.T) {
 	assert.Equal(t, 0, resp.StatusCode)
 	assert.Nil(t, resp.Header)
 	assert.Zero(t, resp.Attempts)
-}
-
-// A real server and real sockets: what the in-memory tests take for granted.
-func TestOverARealSocket(t *testing.T) {
-	client := clientOf(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
-		assert.True(t, r.Header.Get("X-API-KEY") == apiKey)
-		w.Header().Set("X-RateLimit-Limit", "1000")
-		_, _ = w.Write([]byte(contract(t, "consultar_200.json")))
-	}))
-	c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
-	require.NoError(t, err)
-	assert.Equal(t, rucSUNAT, c.RUC)
-	assert.Equal(t, new(1000), client.RateLimit().Limit)
 }
 
 func TestANilContextIsAnInvalidRequest(t *testing.T) {

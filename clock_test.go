@@ -1,7 +1,6 @@
 package fiscope_test
 
 import (
-	"context"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -87,48 +86,6 @@ func TestDaysPassByTheClock(t *testing.T) {
 	}
 	_, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithClock(nil))
 	require.ErrorContains(t, err, "WithClock")
-}
-
-// Waits and timeouts are real, whatever the clock does. So are the times of a Store.
-func TestAClockThatStandsStillStopsNothing(t *testing.T) {
-	clock := newCalendar(t, "2024-02-29 12:00:00")
-	for name, test := range map[string]struct {
-		op    string
-		opts  []fiscope.Option
-		steps []handler
-		took  time.Duration
-		class string
-	}{
-		"retries":     {"consultar", nil, []handler{raw(503, "", "Retry-After: 3"), raw(503, "", "Retry-After: Thu, 29 Feb 2024 17:00:05 GMT"), raw(200, record)}, 8 * time.Second, ""},
-		"the limiter": {"consultar", []fiscope.Option{fiscope.WithRateLimit(0.2, 1), fiscope.WithMaxRetries(1), fiscope.WithRetry(fiscope.RetryPolicy{Base: 1, Cap: 1})}, []handler{raw(503, ""), raw(200, record)}, 5 * time.Second, ""},
-		"timeouts":    {"consultar", []fiscope.Option{fiscope.WithMaxRetries(0)}, []handler{hangs}, 10 * time.Second, "unavailable"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := &service{answers: test.steps}
-				client := newClient(t, s, append(test.opts, fiscope.WithClock(clock.now))...)
-				start := time.Now()
-				assert.Equal(t, test.class, fiscope.ErrorClass(operations[test.op](t.Context(), client)))
-				assert.Equal(t, test.took, time.Since(start).Truncate(time.Second))
-			})
-		})
-	}
-	t.Run("the fleet", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			s := newMemoryStore()
-			here := withStore(t, s, roundTripper(raw(401, contract(t, "validar_401.json"))), fiscope.WithClock(clock.now))
-			there := withStore(t, s, roundTripper(raw(200, verdict)))
-			require.ErrorIs(t, validar(t.Context(), here, clave), fiscope.ErrInvalidSOLCredentials)
-			time.Sleep(time.Hour)
-			err := validar(t.Context(), there, clave)
-			require.ErrorIs(t, err, fiscope.ErrSOLCredentialsBlocked)
-			var e *fiscope.Error
-			require.ErrorAs(t, err, &e)
-			assert.Equal(t, (30*24-1)*time.Hour, e.RetryAfter, "for a month the Store remembers")
-			require.NoError(t, there.CPE.Olvidar(context.Background(), credenciales))
-			require.ErrorIs(t, validar(t.Context(), here, clave), fiscope.ErrInvalidSOLCredentials)
-		})
-	})
 }
 
 // A clock that is set back makes nothing older than it is, and blocks nothing for good.

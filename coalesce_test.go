@@ -129,23 +129,6 @@ func TestCallsWithOtherTimeoutsOrRetriesShareNoQuery(t *testing.T) {
 	}
 }
 
-// With many workers, one looks into the cache before an answer is there, and asks after its query has ended.
-func TestAQuestionOfManyWorkersIsPaidOnce(t *testing.T) {
-	var queries atomic.Int64
-	client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
-		queries.Add(1)
-		return ofItsRUC(r)
-	}), fiscope.WithCache(fiscope.CachePolicy{}))
-	together(64, func(int) {
-		for i := range 1000 {
-			_, err := client.Contribuyentes.Consultar(t.Context(), ruc(i))
-			assert.NoError(t, err)
-		}
-	})
-	assert.EqualValues(t, 1000, queries.Load())
-	assert.EqualValues(t, 64_000, client.Stats().Calls)
-}
-
 // ofItsRUC answers a lookup with a record of its RUC.
 func ofItsRUC(r *http.Request) (*http.Response, error) {
 	return raw(200, change(record, rucSUNAT, r.URL.Path[len(r.URL.Path)-len(rucSUNAT):]))(r)
@@ -202,43 +185,6 @@ func TestCancellingOneCallerDoesNotCancelTheOthers(t *testing.T) {
 	}
 }
 
-// What was sent is finished; what was not is no longer sent, nor tried again.
-func TestAQueryThatNobodyWaitsFor(t *testing.T) {
-	for by, opt := range coalesced {
-		for name, test := range map[string]struct {
-			answers []handler
-			opts    []fiscope.Option
-			sent    int // at last
-			fresh   bool
-		}{
-			"is finished":                {[]handler{slowly(raw(200, record)), raw(200, record)}, nil, 1, true},
-			"is not tried again":         {[]handler{slowly(raw(503, "")), raw(200, record)}, nil, 1, false},
-			"ends by itself":             {[]handler{hangs, raw(200, record)}, nil, 1, false},
-			"is not sent by the limiter": {[]handler{raw(200, price), raw(200, record)}, []fiscope.Option{fiscope.WithRateLimit(0.1, 1)}, 1, false},
-		} {
-			t.Run(name+", "+by, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					s := &service{answers: test.answers}
-					client := newClient(t, s, append(test.opts, opt)...)
-					if test.opts != nil {
-						require.NoError(t, operations["tipocambio"](t.Context(), client))
-					}
-					ctx, cancel := context.WithCancel(t.Context())
-					time.AfterFunc(time.Second/2, cancel)
-					require.ErrorIs(t, operations["consultar"](ctx, client), context.Canceled)
-					start := time.Now()
-					require.NoError(t, client.Close(t.Context()))
-					assert.LessOrEqual(t, time.Since(start), 10*time.Second, "no longer than an attempt")
-					require.Len(t, s.seen(), test.sent)
-					var resp fiscope.Response
-					require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp)))
-					assert.Equal(t, test.fresh && by == "cache", resp.Source == fiscope.SourceCache)
-				})
-			})
-		}
-	}
-}
-
 // A caller that joins a query that all others left gets its answer, or asks again.
 func TestWhoJoinsAnAbandonedQueryAsksAnew(t *testing.T) {
 	for name, answer := range map[string]handler{"it brings an answer": slowly(raw(200, record)), "it brings none": slowly(raw(503, ""))} {
@@ -279,36 +225,6 @@ func TestADialThatHangsEndsWithItsCallers(t *testing.T) {
 				require.NoError(t, client.Close(t.Context()))
 				assert.Equal(t, time.Second, time.Since(start), "also of what goes on in the background")
 				assert.Zero(t, client.Stats().Sent)
-			})
-		})
-	}
-}
-
-func TestTheLimiterIsNotWaitedForBeyondTheDeadline(t *testing.T) {
-	for by, opts := range alone {
-		t.Run(by, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client := newClient(t, roundTripper(ofItsRUC), append(opts, fiscope.WithRateLimit(0.1, 1))...)
-				ask := func(n int, patience time.Duration) error {
-					ctx, cancel := context.WithTimeout(t.Context(), patience)
-					defer cancel()
-					_, err := client.Contribuyentes.Consultar(ctx, ruc(n))
-					return err
-				}
-				require.NoError(t, ask(0, time.Hour))
-				start := time.Now()
-				together(50, func(n int) {
-					err := ask(n+1, 9*time.Second)
-					var e *fiscope.Error
-					assert.ErrorAs(t, err, &e)
-					assert.ErrorIs(t, err, context.DeadlineExceeded)
-					assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
-				})
-				assert.Zero(t, time.Since(start))
-				assert.EqualValues(t, 50, client.Stats().Avoided[fiscope.AvoidedOutOfTime])
-				require.NoError(t, ask(0, time.Hour))
-				require.NoError(t, ask(100, time.Hour), "they took nobody's place")
-				assert.LessOrEqual(t, time.Since(start), 20*time.Second)
 			})
 		})
 	}

@@ -217,17 +217,6 @@ func TestAWaitThatIsCancelledEndsAtOnce(t *testing.T) {
 	}
 }
 
-// Calls without options share their settings: what one makes of them for itself is not the next one's.
-func TestAWaitLeavesItsSettingsToNoOther(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, _ := answers(t, raw(200, verdict))
-		_, err := client.CPE.Esperar(t.Context(), factura, credenciales, fiscope.EsperaPolicy{Timeout: time.Minute})
-		require.NoError(t, err)
-		time.Sleep(time.Hour)
-		require.NoError(t, validar(t.Context(), client, clave), "it has no end of a wait")
-	})
-}
-
 func ExampleCPEService_Esperar() {
 	srv := server()
 	defer srv.Close()

@@ -4,10 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
@@ -92,18 +89,6 @@ func TestValidarRefusesLocallyAndNamesTheField(t *testing.T) {
 	}
 }
 
-func TestValidarAcceptsWhatCanBeASeries(t *testing.T) {
-	for _, serie := range []string{"F001", "E001", "EB01", "B001", "FC01", "0001", "1", "FA9Z"} {
-		t.Run(serie, func(t *testing.T) {
-			client, _ := answers(t, raw(200, contract(t, "validar_200_aceptado.json")))
-			c := factura
-			c.Serie = serie
-			_, err := client.CPE.Validar(t.Context(), c, credenciales)
-			require.NoError(t, err)
-		})
-	}
-}
-
 func TestCodigoCPE(t *testing.T) {
 	for name, test := range map[string]struct {
 		raw                  string
@@ -130,40 +115,6 @@ func TestCodigoCPE(t *testing.T) {
 	var c fiscope.CodigoCPE
 	require.Error(t, json.Unmarshal([]byte(`true`), &c))
 	require.Error(t, json.Unmarshal([]byte(`{}`), &c))
-}
-
-func TestCPEMarshalsToTheContractsFields(t *testing.T) {
-	for _, name := range []string{"aceptado", "anulado", "en_proceso", "no_existe", "error"} {
-		t.Run(name, func(t *testing.T) {
-			bytes := contract(t, "validar_200_"+name+".json")
-			var r fiscope.ResultadoCPE
-			require.NoError(t, json.Unmarshal([]byte(bytes), &r))
-			got, err := json.Marshal(r)
-			require.NoError(t, err)
-			assert.Equal(t, compact(t, bytes), string(got))
-		})
-	}
-	got, err := json.Marshal(factura)
-	require.NoError(t, err)
-	assert.Equal(t, `{"rucEmisor":"20100070970","tipoComprobante":"01","serie":"F001","numero":123}`, string(got))
-	got, err = json.Marshal(credenciales)
-	require.NoError(t, err)
-	assert.True(t, string(got) == `{"rucSolicitante":"20131312955","usuarioSol":"MIUSER01","claveSol":"[secreto]"}`, "credentials marshal without the clave")
-}
-
-func TestWhatContradictsItselfProvesNoCredential(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &service{answers: []func(*http.Request) (*http.Response, error){slowly(raw(200, change(verdict, "Aceptado", "Error")))}}
-		client := newClient(t, s, fiscope.WithLenientReading())
-		require.NoError(t, validar(t.Context(), client, clave))
-		start := time.Now()
-		var wg sync.WaitGroup
-		for range 3 {
-			wg.Go(func() { assert.NoError(t, validar(t.Context(), client, clave)) })
-		}
-		wg.Wait()
-		assert.Equal(t, 3*time.Second, time.Since(start), "each goes alone")
-	})
 }
 
 func TestLenientReadingOfEsValido(t *testing.T) {

@@ -288,6 +288,8 @@ func TestSlogShowsAnErrorAsFields(t *testing.T) {
 	for _, field := range []string{"err.op=Contribuyentes.Consultar", "err.class=invalid_request", "err.status=400", "err.code=X", "err.delivery=answered", "err.attempts=1"} {
 		assert.Contains(t, out.String(), field)
 	}
+	slog.New(slog.NewTextHandler(&out, nil)).Info("x", "err", fiscope.ValidarRUC("1"))
+	assert.Contains(t, out.String(), "err.field=ruc")
 }
 
 // A test that fakes the client makes the errors by hand.
@@ -337,29 +339,6 @@ func TestALoteDetenidoMadeByHand(t *testing.T) {
 	stopped := error(&fiscope.LoteDetenidoError{Siguiente: 7, Err: &fiscope.Error{Op: fiscope.OpConsultarContribuyente, Err: fiscope.ErrQuotaExceeded}})
 	require.ErrorIs(t, stopped, fiscope.ErrQuotaExceeded)
 	assert.Equal(t, "fiscope: the batch stopped before position 7: Contribuyentes.Consultar: quota exceeded; nothing was sent", stopped.Error())
-}
-
-// errgroup cancels its context with the error of one call: the others are not of its class.
-func TestTheErrorOfAnotherCallIsNoMoreThanTheCause(t *testing.T) {
-	client, _ := answers(t, raw(404, contract(t, "consultar_404.json")))
-	notFound := second(client.Contribuyentes.Consultar(t.Context(), rucSUNAT))
-	require.ErrorIs(t, notFound, fiscope.ErrNotFound)
-	text := notFound.Error()
-	for op, call := range operations {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		client, _ := answers(t, func(*http.Request) (*http.Response, error) {
-			cancel(notFound)
-			return nil, context.Cause(ctx)
-		})
-		err := call(ctx, client)
-		require.ErrorIs(t, err, context.Canceled, op)
-		require.ErrorIs(t, err, notFound, "the cause can be asked")
-		assert.NotErrorIs(t, err, fiscope.ErrNotFound, "but nobody was looked for")
-		var e *fiscope.Error
-		require.ErrorAs(t, err, &e)
-		assert.NotSame(t, notFound, e)
-		assert.Equal(t, text, notFound.Error(), "which stays as it was")
-	}
 }
 
 func TestADeliveryPrintsInWords(t *testing.T) {

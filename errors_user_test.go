@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,26 +47,6 @@ func TestErrorClass(t *testing.T) {
 	for name, sentinel := range sentinels {
 		assert.NotEqual(t, "other", fiscope.ErrorClass(sentinel), "%s has a word of its own", name)
 	}
-}
-
-func TestTheClassOfACallsError(t *testing.T) {
-	cancelled, cancel := context.WithCancel(t.Context())
-	cancel()
-	for name, test := range map[string]struct {
-		answer handler
-		ctx    context.Context
-		word   string
-	}{
-		"a result":                {raw(200, record), t.Context(), ""},
-		"not found":               {raw(404, contract(t, "consultar_404.json")), t.Context(), "not_found"},
-		"another server's 404":    {raw(404, "<html>"), t.Context(), "malformed_response"},
-		"cancelled":               {raw(200, record), cancelled, "canceled"},
-		"no time for the service": {broken(context.DeadlineExceeded), t.Context(), "unavailable"},
-	} {
-		client := newClient(t, roundTripper(test.answer), fiscope.WithMaxRetries(0))
-		assert.Equal(t, test.word, fiscope.ErrorClass(operations["consultar"](test.ctx, client)), name)
-	}
-	assert.Equal(t, "unauthorized", fiscope.ErrorClass(&fiscope.LoteDetenidoError{Err: &fiscope.Error{Err: fiscope.ErrUnauthorized}}))
 }
 
 // Some errors cannot stand to be asked what they wrap.
@@ -120,70 +99,6 @@ func TestWhatAClerkReads(t *testing.T) {
 	assert.Empty(t, fiscope.TextoParaUsuario(nil))
 	assert.Contains(t, fiscope.TextoParaUsuario(fiscope.ErrSearchTooShort), "3 letras")
 	assert.Contains(t, fiscope.TextoParaUsuario(fiscope.ErrNotYetPublished), "todavía no se publica")
-}
-
-// The class alone would send the clerk to correct what is not wrong.
-func TestWhatAClerkReadsSaysWhoCanDoSomething(t *testing.T) {
-	administrator, input := "avise a quien", fiscope.TextoParaUsuario(fiscope.ErrInvalidRequest)
-	for status, theirs := range map[int]bool{402: false, 405: false, 413: false, 415: false, 451: false, 400: true, 422: true} {
-		client, _ := answers(t, raw(status, `{"error":"x","code":"Y"}`))
-		text := fiscope.TextoParaUsuario(operations["consultar"](t.Context(), client))
-		assert.Equal(t, theirs, text == input, status)
-		assert.Equal(t, !theirs, strings.Contains(text, administrator), status)
-	}
-
-	client, _ := answers(t, raw(200, record))
-	misused := map[string]error{
-		"a nil context":  second(client.Contribuyentes.Consultar(nil, rucSUNAT)), //nolint:staticcheck // on purpose
-		"a nil option":   second(client.Contribuyentes.Consultar(t.Context(), rucSUNAT, nil)),
-		"a wait's limit": second(client.CPE.Esperar(t.Context(), factura, credenciales, fiscope.EsperaPolicy{MaxAttempts: -1})),
-		"a reserve":      second(client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithQuotaReserve(-1))),
-		"a walk's":       second(client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithProvisional())),
-	}
-	for _, err := range client.Contribuyentes.ConsultarLote(t.Context(), slices.Values([]string{rucSUNAT}), fiscope.LotePolicy{Concurrency: -1}) {
-		misused["a batch's limit"] = err
-	}
-	for name, err := range misused {
-		require.ErrorIs(t, err, fiscope.ErrInvalidRequest, name)
-		assert.Contains(t, fiscope.TextoParaUsuario(err), administrator, name)
-	}
-	assert.Contains(t, misused["a walk's"].Error(), "MasReciente")
-}
-
-func TestWhatAClerkReadsOfA429(t *testing.T) {
-	for name, test := range map[string]struct {
-		body    string
-		headers []string
-		spent   bool
-	}{
-		"some are left":         {"", []string{"Retry-After: 30", "X-RateLimit-Remaining: 80"}, false},
-		"for seconds":           {"", []string{"Retry-After: 30"}, false},
-		"a proxy's page":        {"<html>", nil, false},
-		"none is left":          {"", []string{"X-RateLimit-Remaining: 0"}, true},
-		"a sentence":            {`{"error":"Cuota agotada"}`, nil, false},
-		"a code of a quota":     {`{"error":"x","code":"QUOTA_EXCEEDED"}`, nil, true},
-		"for more than a while": {"", []string{"Retry-After: 601"}, true},
-	} {
-		client := newClient(t, roundTripper(raw(429, test.body, test.headers...)), fiscope.WithMaxRetries(0))
-		text := fiscope.TextoParaUsuario(second(client.Contribuyentes.Consultar(t.Context(), rucSUNAT)))
-		assert.Equal(t, test.spent, text == fiscope.TextoParaUsuario(fiscope.ErrQuotaExceeded), name)
-	}
-}
-
-// A 401 that does not say what it refuses may be of the service's key.
-func TestWhatAClerkReadsOfABare401(t *testing.T) {
-	client, s := answers(t, raw(401, ""))
-	for range 3 {
-		text := fiscope.TextoParaUsuario(second(client.CPE.Validar(t.Context(), factura, credenciales)))
-		assert.Contains(t, text, "el acceso de este sistema")
-		assert.NotContains(t, text, "orríja")
-	}
-	assert.Len(t, s.seen(), 1)
-
-	client, _ = answers(t, raw(401, `{"error":"x","code":"INVALID_SOL_CREDENTIALS"}`))
-	for range 2 {
-		assert.Contains(t, fiscope.TextoParaUsuario(second(client.CPE.Validar(t.Context(), factura, credenciales))), "corríjalos")
-	}
 }
 
 // jsonError is what the handler of a caller's service gets from a body.

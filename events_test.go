@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -123,39 +122,6 @@ func TestAnEventSaysWhatTheCallerGets(t *testing.T) {
 	}
 }
 
-// An attempt is reported before the next one is sent, with the error that it would have been.
-func TestEachAttemptIsTold(t *testing.T) {
-	for by, opts := range alone {
-		t.Run(by, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var w watch
-				var before []int
-				s := &service{answers: []handler{slowly(raw(503, `{"error":"caído","code":"X1"}`)), broken(errors.New("reset")), raw(404, contract(t, "consultar_404.json"), "X-RateLimit-Remaining: 7")}}
-				client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
-					events, _ := w.seen()
-					before = append(before, len(events))
-					return s.RoundTrip(r)
-				}), append(w.options(), opts...)...)
-				err := operations["consultar"](t.Context(), client)
-				require.ErrorIs(t, err, fiscope.ErrNotFound)
-				assert.Equal(t, []int{0, 1, 2}, before)
-				events, _ := w.seen()
-				require.Len(t, events, 3)
-				for i, text := range []string{`service unavailable (HTTP 503 X1): the answer says "caído"`, "reset; the service may have received it; 2 attempts", "not found (HTTP 404 NOT_FOUND)"} {
-					require.ErrorContains(t, events[i].Err, text)
-					events[i].Err = nil
-				}
-				op := fiscope.OpConsultarContribuyente
-				assert.Empty(t, cmp.Diff([]fiscope.Event{
-					{Op: op, Attempt: 1, StatusCode: 503, Duration: time.Second, Delivery: fiscope.DeliveryAnswered},
-					{Op: op, Attempt: 2, Delivery: fiscope.DeliveryUnknown},
-					{Op: op, Attempt: 3, StatusCode: 404, Delivery: fiscope.DeliveryAnswered, RateLimit: &fiscope.RateLimit{Remaining: new(7)}},
-				}, events))
-			})
-		})
-	}
-}
-
 func TestEventsOfCallsWithoutAnAttempt(t *testing.T) {
 	cancelled := func(ctx context.Context) context.Context {
 		ctx, cancel := context.WithCancel(ctx)
@@ -244,29 +210,6 @@ func TestEventsOfThoseWhoShareAQuery(t *testing.T) {
 				})
 			})
 		}
-	}
-}
-
-// An observer may change its event: the caller, the log and the next observer do not see it.
-func TestAnEventIsACopy(t *testing.T) {
-	for by, opts := range alone {
-		t.Run(by, func(t *testing.T) {
-			var w watch
-			mine := func(_ context.Context, e fiscope.Event) {
-				assert.NotContains(t, fmt.Sprint(e.Err, e.Warnings, e.RateLimit), "mine")
-				scribble(&fiscope.Response{RateLimit: e.RateLimit, Warnings: e.Warnings}, e.Err)
-			}
-			s := &service{answers: []handler{raw(200, change(record, "ACTIVO", "OTROS"), "X-RateLimit-Remaining: 7"), raw(404, contract(t, "consultar_404.json"), "X-RateLimit-Remaining: 6")}}
-			client := newClient(t, s, append(opts, fiscope.WithObserver(mine), fiscope.WithObserver(mine), fiscope.WithLogger(slog.New(&w)))...)
-			for _, ruc := range []string{rucSUNAT, rucEmisor, rucSUNAT, rucEmisor} {
-				var resp fiscope.Response
-				_, err := client.Contribuyentes.Consultar(t.Context(), ruc, fiscope.WithResponse(&resp))
-				assert.NotContains(t, fmt.Sprint(err, resp.Warnings), "mine")
-				assert.GreaterOrEqual(t, *client.RateLimit().Remaining, 6)
-			}
-			_, records := w.seen()
-			assert.NotContains(t, fmt.Sprint(records), "mine")
-		})
 	}
 }
 

@@ -5,6 +5,3 @@ package fiscope
 func (e Estado) Known() bool { return e.known() }
 
 func (c Condicion) Known() bool { return c.known() }
-
-// UserAgent is that of a version: a test has none.
-var UserAgent = userAgent

@@ -2,11 +2,7 @@ package fiscope_test
 
 import (
 	"context"
-	"errors"
-	"io"
 	"net/http"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -58,55 +54,6 @@ func withOutage(t *testing.T, known int, h handler, opts ...fiscope.Option) (*fi
 func consultar(ctx context.Context, client *fiscope.Client, n int, opts ...fiscope.CallOption) error {
 	_, err := client.Contribuyentes.Consultar(ctx, ruc(n), opts...)
 	return err
-}
-
-func TestStaleIfTheServiceGaveNoUsableAnswer(t *testing.T) {
-	day := fiscope.CachePolicy{StaleIfError: 24 * time.Hour}
-	for name, test := range map[string]struct {
-		failure handler
-		policy  fiscope.CachePolicy
-		after   time.Duration
-		stale   bool
-	}{
-		"unavailable":      {raw(503, ""), day, 20 * time.Hour, true},
-		"no connection":    {broken(errors.New("x")), day, 20 * time.Hour, true},
-		"a broken body":    {with(200, &body{text: io.MultiReader(strings.NewReader(record), errReader{io.ErrUnexpectedEOF})}), day, 20 * time.Hour, true},
-		"maintenance":      {raw(200, "<html>"), day, 20 * time.Hour, true},
-		"... in JSON":      {raw(200, `{"success":false,"message":"En mantenimiento"}`), day, 20 * time.Hour, true},
-		"no such route":    {raw(404, `{"message":"no Route matched"}`), day, 20 * time.Hour, true},
-		"a redirect":       {raw(302, "", "Location: /mantenimiento"), day, 20 * time.Hour, true},
-		"a firewall":       {raw(403, "<html>"), day, 20 * time.Hour, true},
-		"quota spent":      {raw(429, ""), day, 20 * time.Hour, true},
-		"too old":          {raw(503, ""), day, 36 * time.Hour, false},
-		"not asked for":    {raw(503, ""), fiscope.CachePolicy{}, 20 * time.Hour, false},
-		"another error":    {raw(401, ""), day, 20 * time.Hour, false},
-		"it is gone":       {raw(404, contract(t, "consultar_404.json")), day, 20 * time.Hour, false},
-		"not the contract": {raw(200, change(record, rucSUNAT, rucEmisor)), day, 20 * time.Hour, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client, _ := cached(t, test.policy, raw(200, record), test.failure)
-				require.NoError(t, operations["consultar"](t.Context(), client))
-				time.Sleep(test.after)
-				var resp fiscope.Response
-				err := operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp))
-				assert.Equal(t, test.stale, err == nil, err)
-				assert.Equal(t, test.stale, resp.Source == fiscope.SourceStale)
-				if test.stale {
-					assert.Equal(t, test.after, time.Since(resp.AsOf))
-				}
-				require.Error(t, operations["consultar"](t.Context(), client, fiscope.WithoutCache()), "WithoutCache gets no cached answer")
-			})
-		})
-	}
-	t.Run("but no NOT_FOUND", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			client, _ := cached(t, day, raw(404, contract(t, "consultar_404.json")), raw(503, ""))
-			require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrNotFound)
-			time.Sleep(2 * time.Hour)
-			require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrUnavailable, "the taxpayer may be registered by now")
-		})
-	})
 }
 
 // The service hangs, and the caller has some seconds.
@@ -171,86 +118,6 @@ func TestInAnOutageNoKnownCustomerWaits(t *testing.T) {
 	})
 }
 
-func TestWhatEndsAnOutage(t *testing.T) {
-	quick := func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) }
-	leaves := func(ctx context.Context) (context.Context, context.CancelFunc) {
-		ctx, cancel := context.WithCancel(ctx)
-		time.AfterFunc(time.Second, cancel)
-		return ctx, cancel
-	}
-	for name, test := range map[string]struct {
-		answer handler // of a call that has nothing to fall back on
-		ctx    func(context.Context) (context.Context, context.CancelFunc)
-		ends   bool
-	}{
-		"a result":            {ofItsRUC, quick, true},
-		"a NOT_FOUND":         {raw(404, contract(t, "consultar_404.json")), quick, true},
-		"a 400":               {raw(400, ""), quick, true},
-		"a failure":           {raw(503, ""), quick, false},
-		"a firewall":          {raw(403, "<html>"), quick, false},
-		"a caller who leaves": {hangs, leaves, false},
-		"a panic":             {func(*http.Request) (*http.Response, error) { panic("boom") }, quick, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client, s := withOutage(t, 10, raw(503, ""))
-				for n := range 4 { // after the last of which the background finds out that it goes on
-					require.NoError(t, consultar(t.Context(), client, n))
-					time.Sleep(5 * time.Second)
-				}
-				s.become(test.answer)
-				ctx, cancel := test.ctx(t.Context())
-				defer cancel()
-				_ = consultar(ctx, client, 1000)
-				s.become(ofItsRUC)
-				var resp fiscope.Response
-				require.NoError(t, consultar(t.Context(), client, 5, fiscope.WithResponse(&resp)))
-				assert.Equal(t, test.ends, resp.Source != fiscope.SourceStale)
-				synctest.Wait() // for the question in the background
-				require.NoError(t, consultar(t.Context(), client, 6, fiscope.WithResponse(&resp)))
-				assert.Equal(t, fiscope.SourceService, resp.Source, "its success ends it too")
-			})
-		})
-	}
-}
-
-func TestAnOutageIsOfOneOperation(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, s := newChangingClient(t, func(r *http.Request) (*http.Response, error) {
-			if r.URL.Path == "/api/tipocambio" {
-				return raw(200, change(price, "2026-11-20", "1999-12-31"))(r)
-			}
-			return ofItsRUC(r)
-		}, fiscope.WithCache(fiscope.CachePolicy{StaleIfError: 48 * time.Hour}))
-		stale := func(op string) bool {
-			var resp fiscope.Response
-			require.NoError(t, operations[op](t.Context(), client, fiscope.WithResponse(&resp)))
-			return resp.Source == fiscope.SourceStale
-		}
-		assert.False(t, stale("hoy"))
-		assert.False(t, stale("consultar"))
-		time.Sleep(23 * time.Hour)
-		fine := *s.now.Load()
-		s.become(raw(500, contract(t, "validar_500.json"))) // SUNAT is away
-		for range 5 {
-			require.ErrorIs(t, operations["validar"](t.Context(), client), fiscope.ErrUnavailable)
-		}
-		s.become(fine)
-		assert.False(t, stale("consultar"), "which asked SUNAT nothing")
-		time.Sleep(13 * time.Hour)
-		s.become(raw(503, ""))
-		for range 5 {
-			assert.True(t, stale("consultar"))
-		}
-		asked := s.asked.Load()
-		_, err := client.TipoCambio.Consultar(t.Context(), viernes)
-		require.ErrorIs(t, err, fiscope.ErrUnavailable)
-		assert.Equal(t, asked+1, s.asked.Load(), "rates have an outage of their own")
-		require.ErrorIs(t, consultar(t.Context(), client, 1000), fiscope.ErrUnavailable)
-		assert.Equal(t, asked+2, s.asked.Load(), "a caller without a fallback asks")
-	})
-}
-
 // A Respaldo that hangs holds a call for seconds, and no longer than its context. Close waits for it.
 func TestARespaldoThatHangs(t *testing.T) {
 	for name, heeds := range map[string]bool{"and heeds its context": true, "and heeds nothing": false} {
@@ -290,25 +157,6 @@ func TestARespaldoThatHangs(t *testing.T) {
 	}
 }
 
-// A panic in the question that is asked in the background ends no process.
-func TestAPanicOfAProbeIsLogged(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var w watch
-		var asked atomic.Int64
-		client, s := newChangingClient(t, raw(503, ""), append(w.options(), fiscope.WithRespaldo(padronDelJueves(&asked)))...)
-		for n := range 3 {
-			require.NoError(t, consultar(t.Context(), client, n))
-		}
-		s.become(func(*http.Request) (*http.Response, error) { panic("boom") })
-		time.Sleep(5 * time.Second)
-		require.NoError(t, consultar(t.Context(), client, 3))
-		require.NoError(t, client.Close(t.Context()))
-		_, records := w.seen()
-		assert.True(t, slices.ContainsFunc(records, func(l logLine) bool { return l.message == "fiscope: a call panicked in the background" }))
-		require.NoError(t, consultar(t.Context(), client, 4), "the outage goes on")
-	})
-}
-
 // A process that has just started has its stale answers in the Store alone.
 func TestAStaleAnswerOfTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -346,19 +194,6 @@ func TestANotFoundIsNoFallback(t *testing.T) {
 		s.become(raw(404, contract(t, "consultar_404.json")))
 		require.ErrorIs(t, operations["consultar"](t.Context(), client, fiscope.WithoutCache()), fiscope.ErrNotFound)
 		wg.Wait()
-	})
-}
-
-func TestSearchesThatFailMakeNoLookupStale(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var asked atomic.Int64
-		client, s := newChangingClient(t, raw(503, ""), fiscope.WithRespaldo(padronDelJueves(&asked)))
-		for range 5 {
-			require.ErrorIs(t, operations["buscar"](t.Context(), client), fiscope.ErrUnavailable)
-		}
-		s.become(raw(200, record))
-		require.NoError(t, operations["consultar"](t.Context(), client))
-		assert.Zero(t, asked.Load())
 	})
 }
 

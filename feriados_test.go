@@ -28,7 +28,7 @@ func TestHolidaysOfAYear(t *testing.T) {
 }
 
 func TestHolyThursday(t *testing.T) {
-	for _, want := range []string{"2019-04-18", "2021-04-01", "2024-03-28", "2025-04-17", "2026-04-02", "2027-03-25", "2028-04-13"} {
+	for _, want := range []string{"1996-04-04", "2019-04-18", "2021-04-01", "2024-03-28", "2025-04-17", "2026-04-02", "2027-03-25", "2028-04-13"} {
 		f, err := fiscope.ParseFecha(want)
 		assert.NoError(t, err)
 		feriado, ok := f.Feriado()
@@ -38,24 +38,6 @@ func TestHolyThursday(t *testing.T) {
 		assert.True(t, ok, want)
 		assert.Equal(t, "Viernes Santo", viernes.Nombre)
 		assert.True(t, f.SumarDias(-1).DiaHabil(), "the Wednesday before is a business day")
-	}
-}
-
-func TestALawBringsAHolidayFromItsYearOn(t *testing.T) {
-	for _, test := range []struct {
-		month time.Month
-		day   int
-		since int
-		norma string
-	}{
-		{time.December, 9, 2022, "Ley 31381"}, {time.August, 6, 2022, "Ley 31530"},
-		{time.July, 23, 2023, "Ley 31822"}, {time.June, 7, 2024, "Ley 31788"},
-	} {
-		f, ok := fiscope.NewFecha(test.since, test.month, test.day).Feriado()
-		assert.True(t, ok)
-		assert.Equal(t, test.norma, f.Norma)
-		_, ok = fiscope.NewFecha(test.since-1, test.month, test.day).Feriado()
-		assert.False(t, ok)
 	}
 }
 
@@ -69,15 +51,6 @@ func TestNoHolidaysOutsideTheCalendar(t *testing.T) {
 	}
 	assert.NotEmpty(t, fiscope.FeriadosNacionales(1))
 	assert.NotEmpty(t, fiscope.FeriadosNacionales(9999))
-}
-
-func TestADayThatDoesNotExistIsNoBusinessDay(t *testing.T) {
-	for _, f := range []fiscope.Fecha{
-		{}, fiscope.NewFecha(2026, time.February, 30), fiscope.NewFecha(2026, 13, 2), fiscope.NewFecha(2026, 0, 5),
-		fiscope.NewFecha(2026, time.November, 0), fiscope.NewFecha(2027, time.February, 29), fiscope.NewFecha(0, time.May, 3), fiscope.NewFecha(10_000, time.May, 3),
-	} {
-		assert.False(t, f.DiaHabil(), "%q", f)
-	}
 }
 
 func ExampleFecha_DiaHabil() {
@@ -140,23 +113,6 @@ func TestBusinessDayArithmetic(t *testing.T) {
 		assert.Zero(t, none.AnteriorDiaHabil())
 		assert.Zero(t, none.SumarDiasHabiles(0))
 	}
-}
-
-// Back and forth over four years, with decreed days: no business day is passed or counted twice.
-func TestBusinessDaysInARow(t *testing.T) {
-	decretados := fiscope.NoLaborables{fiscope.NewFecha(2025, time.January, 2), fiscope.NewFecha(2024, time.December, 30)}
-	first := fiscope.NewFecha(2023, time.January, 1)
-	count := 0
-	for f := first; f.Year() < 2027; f = f.SumarDias(1) {
-		before := f.SumarDias(-1).SiguienteDiaHabil(decretados)
-		assert.Equal(t, f.DiaHabil(decretados), before == f, f)
-		if f.DiaHabil(decretados) {
-			count++
-			assert.Equal(t, f, first.SumarDiasHabiles(count, decretados))
-			assert.Equal(t, f, f.SiguienteDiaHabil(decretados).AnteriorDiaHabil(decretados))
-		}
-	}
-	assert.Greater(t, count, 960)
 }
 
 func ExampleFecha_SumarDiasHabiles() {

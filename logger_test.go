@@ -2,10 +2,7 @@ package fiscope_test
 
 import (
 	"bytes"
-	"context"
-	"io"
 	"log/slog"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,40 +105,6 @@ func TestAnOutageDoesNotFillTheLog(t *testing.T) {
 					return l.level == slog.LevelInfo && l.message == "fiscope: the service answers again" &&
 						strings.Contains(l.text, "class="+test.class) && strings.Contains(l.text, "duration=")
 				}))
-			})
-		})
-	}
-}
-
-// A wrong clave beside a right one, and a reserve beside calls without, write two lines a minute.
-func TestWhatComesAndGoesIsCountedToo(t *testing.T) {
-	refusal := contract(t, "validar_401.json")
-	for name, one := range map[string]func(context.Context, *fiscope.Client, bool) error{
-		"a clave": func(ctx context.Context, c *fiscope.Client, wrong bool) error {
-			return validar(ctx, c, map[bool]string{true: "equivocada", false: clave}[wrong])
-		},
-		"a reserve": func(ctx context.Context, c *fiscope.Client, refused bool) error {
-			return operations["consultar"](ctx, c, fiscope.WithQuotaReserve(map[bool]int{true: 200}[refused]))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var log bytes.Buffer
-				client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
-					if r.Body != nil {
-						if body, _ := io.ReadAll(r.Body); bytes.Contains(body, []byte("equivocada")) {
-							return raw(401, refusal)(r)
-						}
-					}
-					body := map[string]string{http.MethodGet: record, http.MethodPost: verdict}[r.Method]
-					return raw(200, body, "X-RateLimit-Remaining: 150", "X-RateLimit-Reset: 2000-01-01T12:00:00Z")(r)
-				}), fiscope.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-				for range 600 {
-					_ = one(t.Context(), client, true)
-					require.NoError(t, one(t.Context(), client, false))
-					time.Sleep(time.Second)
-				}
-				assert.LessOrEqual(t, strings.Count(log.String(), "\n"), 22)
 			})
 		})
 	}

@@ -40,35 +40,6 @@ func (n *notes) Record(ctx context.Context, input string) error {
 	return n.fails
 }
 
-func TestAnInputIsRecordedWhenTheNextLineIsTaken(t *testing.T) {
-	p := newPadron(t)
-	p.answer = func(r string, _ int) (*http.Response, error) {
-		switch r {
-		case ruc(1):
-			return raw(404, contract(t, "consultar_404.json"))(nil)
-		case ruc(2):
-			return raw(200, "<html>")(nil)
-		}
-		return nil, nil
-	}
-	n := &notes{}
-	inputs := []string{ruc(0), ruc(1), "x", ruc(2), ruc(0), ruc(3)}
-	var before [][]string
-	for _, err := range newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), slices.Values(inputs), fiscope.LotePolicy{Concurrency: 1, Progress: n}) {
-		var stopped *fiscope.LoteDetenidoError
-		require.NotErrorAs(t, err, &stopped)
-		before = append(before, slices.Clone(n.recorded))
-	}
-	one, two := []string{ruc(0)}, []string{ruc(0), ruc(1)}
-	assert.Equal(t, [][]string{nil, one, two, two, two, two}, before)
-	assert.Equal(t, []string{ruc(0), ruc(1), ruc(3)}, n.recorded, "neither the failure nor what is no RUC")
-
-	lines, stopped := all(newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), slices.Values(inputs), fiscope.LotePolicy{Progress: n}))
-	require.Nil(t, stopped)
-	assert.Len(t, lines, 2, "what was recorded is skipped")
-	assert.Equal(t, 5, p.sent())
-}
-
 func TestAProgressThatFailsStopsItsBatch(t *testing.T) {
 	full := errors.New("the disk is full, and the key is " + apiKey)
 	for name, test := range map[string]struct {

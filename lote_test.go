@@ -80,8 +80,6 @@ func (p *padron) answering(from string, during time.Duration, answer func(*http.
 
 const forGood = 1000 * time.Hour
 
-func aSecond(string) time.Duration { return time.Second }
-
 func ruc(n int) string { return fmt.Sprintf("20%09d", n) }
 
 // rucs are n different ones.
@@ -127,97 +125,6 @@ func answered(t *testing.T, lines []line, from, to int) {
 		want = append(want, n)
 	}
 	assert.Equal(t, want, got)
-}
-
-func TestABatchGoesOnAfterTenSecondsOfAnOutage(t *testing.T) {
-	left := []string{"X-RateLimit-Remaining: 900", "X-RateLimit-Reset: 2000-01-02T00:00:00Z"} // synctest begins the day before
-	for name, down := range map[string]func(*http.Request) (*http.Response, error){
-		"502":                  raw(502, "<html>Bad Gateway"),
-		"503 in maintenance":   raw(503, "", "Retry-After: 5"),
-		"no connection":        broken(errors.New("connection refused")),
-		"a firewall's page":    raw(403, "<html>blocked", "Content-Type: text/html"),
-		"a proxy's bare 429":   raw(429, "<html>slow down", "Content-Type: text/html"),
-		"the service's, as it": raw(429, `{"error":"Demasiadas consultas","code":"TOO_MANY_REQUESTS"}`),
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p, end := newPadron(t), time.Now().Add(15*time.Second)
-				p.delay = func(string) time.Duration { return 50 * time.Millisecond }
-				p.answer = func(of string, _ int) (*http.Response, error) {
-					if of >= ruc(793) && time.Now().Before(end) {
-						return down(nil)
-					}
-					return raw(200, strings.Replace(p.record, rucSUNAT, of, 1), left...)(nil)
-				}
-				lines, stopped := all(newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), rucs(2000), fiscope.LotePolicy{}))
-				require.Nil(t, stopped)
-				answered(t, lines, 0, 2000)
-				assert.Len(t, lines, 2000)
-			})
-		})
-	}
-}
-
-// Answers of the cache between failures neither hide an outage nor end it.
-func TestAnOutageOfABatchThatIsHalfCached(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPadron(t)
-		client := newClient(t, p, fiscope.WithCache(fiscope.CachePolicy{}))
-		for n := 0; n < 200; n += 2 {
-			_, err := client.Contribuyentes.Consultar(t.Context(), ruc(n))
-			require.NoError(t, err)
-		}
-		p.answering(ruc(0), 10*time.Second, raw(501, ""))
-		lines, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(200), fiscope.LotePolicy{}))
-		require.Nil(t, stopped)
-		answered(t, lines, 0, 200)
-	})
-}
-
-func TestABatchGivesUpAfterTenMinutes(t *testing.T) {
-	for name, test := range map[string]struct {
-		down   func(*http.Request) (*http.Response, error)
-		policy fiscope.LotePolicy
-		reason error
-		lines  int // delivered
-		takes  time.Duration
-	}{
-		"an outage":             {raw(501, ""), fiscope.LotePolicy{}, fiscope.ErrUnavailable, 40, 10 * time.Minute},
-		"a bare 429 for good":   {raw(429, ""), fiscope.LotePolicy{}, fiscope.ErrQuotaExceeded, 40, 10 * time.Minute},
-		"... also without them": {raw(429, ""), fiscope.LotePolicy{MaxFailures: -1}, fiscope.ErrQuotaExceeded, 40, 10 * time.Minute},
-		"another page":          {raw(200, "<html>"), fiscope.LotePolicy{MaxFailures: 6}, fiscope.ErrMalformedResponse, 46, 0},
-		"a redirect":            {raw(302, "", "Location: https://x.example/"), fiscope.LotePolicy{MaxFailures: 6}, fiscope.ErrRedirect, 46, 0},
-		"refusals":              {raw(400, `{"error":"no","code":"OTHER"}`), fiscope.LotePolicy{}, fiscope.ErrInvalidRequest, 60, 0},
-		"nobody has them":       {raw(404, `{"error":"no","code":"NOT_FOUND"}`), fiscope.LotePolicy{MaxFailures: 6}, nil, 100, 0},
-		"it does not matter":    {raw(501, ""), fiscope.LotePolicy{MaxFailures: -1}, nil, 100, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := newPadron(t)
-				p.answering(ruc(40), forGood, test.down)
-				start := time.Now()
-				test.policy.Concurrency = 1
-				client := newClient(t, p, fiscope.WithoutQuotaGate())
-				lines, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(100), test.policy))
-				assert.Len(t, lines, test.lines)
-				answered(t, lines, 0, 40)
-				assert.Equal(t, test.takes, time.Since(start))
-				assert.Less(t, p.sent(), 100+1)
-				if test.reason == nil {
-					require.Nil(t, stopped)
-					return
-				}
-				require.ErrorIs(t, stopped, test.reason)
-				require.ErrorContains(t, stopped, "stopped before position 40: Contribuyentes.Consultar: ")
-				assert.Equal(t, 40, stopped.Siguiente)
-
-				p.answer = nil
-				lines, stopped = all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(100), fiscope.LotePolicy{From: stopped.Siguiente}))
-				require.Nil(t, stopped)
-				answered(t, lines, 40, 100)
-			})
-		})
-	}
 }
 
 // One input that fails between others is delivered as failed, and stops nobody.
@@ -312,41 +219,6 @@ func TestABatchThatIsTooFastGoesOnMoreSlowly(t *testing.T) {
 	}
 }
 
-func TestABatchStopsAtTheQuotasEndAndTheNextGoesOn(t *testing.T) {
-	for reserve, first := range map[int]int{0: 100, 40: 60} {
-		t.Run(fmt.Sprint("with a reserve of ", reserve), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var mu sync.Mutex
-				left, reset := 100, time.Now().Add(24*time.Hour).UTC()
-				p := newPadron(t)
-				p.delay = aSecond
-				p.answer = func(ruc string, _ int) (*http.Response, error) {
-					mu.Lock()
-					defer mu.Unlock()
-					left--
-					headers := []string{fmt.Sprint("X-RateLimit-Remaining: ", max(0, left)), "X-RateLimit-Reset: " + reset.Format(time.RFC3339)}
-					if left < 0 {
-						return raw(429, "", headers...)(nil)
-					}
-					return raw(200, strings.Replace(p.record, rucSUNAT, ruc, 1), headers...)(nil)
-				}
-				client := newClient(t, p)
-				lines, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(300), fiscope.LotePolicy{}, fiscope.WithQuotaReserve(reserve)))
-				require.ErrorIs(t, stopped, fiscope.ErrQuotaExceeded)
-				assert.Len(t, lines, first, "every query that is left is used, and its result delivered")
-				assert.Equal(t, first, p.sent())
-
-				time.Sleep(time.Until(reset))
-				left, reset = 1000, time.Now().Add(24*time.Hour).UTC()
-				from := stopped.Siguiente
-				lines, stopped = all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(300), fiscope.LotePolicy{From: from}))
-				require.Nil(t, stopped)
-				answered(t, lines, from, 300)
-			})
-		})
-	}
-}
-
 // enRespaldo has every RUC.
 type enRespaldo struct{}
 
@@ -408,64 +280,6 @@ func TestABatchWithSomethingToStandIn(t *testing.T) {
 			})
 		}
 	}
-}
-
-// A job of cron has half a minute, and the limiter lets 2 queries a second go.
-func TestWhatADeadlineLeavesUnsentIsNotDelivered(t *testing.T) {
-	for name, opts := range map[string][]fiscope.Option{
-		"alone": nil, "coalesced": {fiscope.WithCoalescing()}, "cached": {fiscope.WithCache(fiscope.CachePolicy{})},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := newPadron(t)
-				p.delay = func(string) time.Duration { return 700 * time.Millisecond }
-				client := newClient(t, p, append(opts, fiscope.WithRateLimit(2, 1))...)
-				var lines []line
-				for from, runs := 0, 0; ; runs++ {
-					require.Less(t, runs, 20)
-					ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-					of, stopped := all(client.Contribuyentes.ConsultarLote(ctx, rucs(300), fiscope.LotePolicy{From: from}))
-					cancel()
-					lines = append(lines, of...)
-					if stopped == nil {
-						break
-					}
-					require.ErrorIs(t, stopped, context.DeadlineExceeded)
-					assert.Equal(t, "deadline_exceeded", fiscope.ErrorClass(stopped))
-					from = stopped.Siguiente
-				}
-				positions := map[int]bool{}
-				for _, l := range lines {
-					require.NoError(t, l.err)
-					positions[l.Posicion] = true
-				}
-				assert.Len(t, positions, 300)
-			})
-		})
-	}
-}
-
-// What was sent is paid: with a cache its answer is kept, so that the next run has it.
-func TestToBreakOutWithACacheBringsHomeWhatWasSent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPadron(t)
-		p.delay = aSecond
-		client := newClient(t, p, fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithRateLimit(rate.Every(time.Minute), 4))
-		for l := range client.Contribuyentes.ConsultarLote(t.Context(), rucs(9), fiscope.LotePolicy{}) {
-			if l.Posicion == 0 {
-				time.Sleep(time.Second / 2) // a few are sent, and a few wait for the limiter
-			}
-			break
-		}
-		require.NoError(t, client.Close(t.Context()))
-		assert.Less(t, p.sent(), 9, "what was not sent is abandoned")
-		before := p.sent()
-		for n := range before {
-			_, err := client.Contribuyentes.Consultar(t.Context(), ruc(n))
-			require.NoError(t, err)
-		}
-		assert.Equal(t, before, p.sent())
-	})
 }
 
 func TestALineSaysWhatIsKnownOfItsAnswer(t *testing.T) {
@@ -957,86 +771,6 @@ func in(d time.Duration, answer func(*http.Request) (*http.Response, error)) fun
 	}
 }
 
-// A receipt that was answered 5xx is asked again after an outage; one whose answer is unknown never is.
-func TestAnOutageOfABatchOfReceipts(t *testing.T) {
-	for name, test := range map[string]struct {
-		down  func(*http.Request) (*http.Response, error)
-		again bool
-	}{
-		"500":               {raw(500, `{"error":"SUNAT no responde","code":"SUNAT_TIMEOUT"}`), true},
-		"502":               {raw(502, "<html>Bad Gateway"), true},
-		"a bare 429":        {raw(429, "<html>slow down", "Content-Type: text/html"), true},
-		"not sent":          {unsent, true},
-		"reset":             {broken(errors.New("connection reset")), false},
-		"no answer":         {in(time.Hour, accepted), false},
-		"a firewall's page": {raw(403, "<html>blocked", "Content-Type: text/html"), false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				end := time.Now().Add(10 * time.Second)
-				s := &sunat{answer: func(numero, _ int) func(*http.Request) (*http.Response, error) {
-					if numero > 40 && time.Now().Before(end) {
-						return test.down
-					}
-					return nil
-				}}
-				lines, stopped := allReceipts(t, newClient(t, s).CPE.ValidarLote(t.Context(), receipts(200), credenciales, fiscope.LotePolicy{}))
-				require.Nil(t, stopped)
-				assert.Len(t, lines, 200)
-				for position, err := range lines {
-					if test.again {
-						require.NoError(t, err, "%d is asked again, and delivered with its answer", position)
-					} else {
-						assert.Equal(t, 1, s.times[position+1], "%d: %v", position, err)
-					}
-				}
-				failed := 0
-				for _, err := range lines {
-					if err != nil {
-						failed++
-					}
-				}
-				assert.LessOrEqual(t, failed, 16, "the others waited")
-			})
-		})
-	}
-}
-
-func TestAnAuthorityThatIsAwayStopsABatchOfReceipts(t *testing.T) {
-	for name, test := range map[string]struct {
-		down  func(*http.Request) (*http.Response, error)
-		lines int // delivered, with their error
-	}{
-		"500":       {raw(500, ""), 0},
-		"no answer": {in(20*time.Second, broken(errors.New("reset"))), 17},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := &sunat{answer: func(numero, _ int) func(*http.Request) (*http.Response, error) {
-					if numero > 40 {
-						return test.down
-					}
-					return nil
-				}}
-				lines, stopped := allReceipts(t, newClient(t, s).CPE.ValidarLote(t.Context(), receipts(200), credenciales, fiscope.LotePolicy{Concurrency: 1}))
-				require.ErrorIs(t, stopped, fiscope.ErrUnavailable)
-				assert.Len(t, lines, 40+test.lines)
-				for position, err := range lines {
-					assert.Equal(t, position >= 40, err != nil)
-					if err != nil {
-						require.ErrorContains(t, err, "may have received it")
-						assert.Equal(t, 1, s.times[position+1])
-					}
-				}
-				assert.NotContains(t, lines, stopped.Siguiente)
-				for position := range stopped.Siguiente {
-					assert.Contains(t, lines, position)
-				}
-			})
-		})
-	}
-}
-
 func TestARefusedClaveStopsABatch(t *testing.T) {
 	for _, first := range []int{1, 30} {
 		synctest.Test(t, func(t *testing.T) {
@@ -1057,22 +791,6 @@ func TestARefusedClaveStopsABatch(t *testing.T) {
 			}
 		})
 	}
-}
-
-// While a clave is unproven its validations go one by one: those that wait in vain for their turn are not sent yet.
-func TestAReceiptThatWaitsForAnotherIsAskedInItsTurn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &sunat{answer: func(int, int) func(*http.Request) (*http.Response, error) {
-			return in(20*time.Second, codigo("99", "Error"))
-		}}
-		lines, stopped := allReceipts(t, newClient(t, s).CPE.ValidarLote(t.Context(), receipts(20), credenciales, fiscope.LotePolicy{}))
-		require.Nil(t, stopped)
-		assert.Len(t, lines, 20)
-		assert.Equal(t, 20, s.sent(), "each is sent once")
-		for _, err := range lines {
-			require.NoError(t, err)
-		}
-	})
 }
 
 // A receipt is recorded once it cannot change any more: the next run asks for the others again.
@@ -1097,26 +815,4 @@ func TestTheProgressOfReceipts(t *testing.T) {
 			assert.Equal(t, want, s.times)
 		})
 	}
-}
-
-func TestABatchOfReceipts(t *testing.T) {
-	s := &sunat{answer: func(int, int) func(*http.Request) (*http.Response, error) { return codigo("4", "En Proceso") }}
-	other, wrong := factura, fiscope.Comprobante{}
-	other.Numero++
-	inputs := []fiscope.Comprobante{factura, other, wrong, factura}
-	got := map[int]fiscope.LineaLote[fiscope.Comprobante, fiscope.ResultadoCPE]{}
-	for l, err := range newClient(t, s).CPE.ValidarLote(t.Context(), slices.Values(inputs), credenciales, fiscope.LotePolicy{}) {
-		if l.Entrada == wrong {
-			require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
-		} else {
-			require.NoError(t, err)
-			assert.Equal(t, fiscope.CodigoEnProceso, l.Resultado.Codigo)
-		}
-		assert.Equal(t, inputs[l.Posicion], l.Entrada)
-		got[l.Posicion] = l
-	}
-	assert.Len(t, got, 4)
-	assert.True(t, got[3].Repetido)
-	assert.NotSame(t, got[0].Resultado, got[3].Resultado)
-	assert.Equal(t, 2, s.sent())
 }

@@ -7,12 +7,9 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"golang.org/x/time/rate"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -40,28 +37,6 @@ func (m *metered) RoundTrip(r *http.Request) (*http.Response, error) {
 	m.mu.Unlock()
 	return after(time.Duration(rand.IntN(1000))*time.Millisecond, // answers come out of order
 		raw(status, body, "X-RateLimit-Limit: 1000", fmt.Sprint("X-RateLimit-Remaining: ", left), "X-RateLimit-Reset: 2000-01-02T00:00:00Z"))(r)
-}
-
-func TestManyTogetherNeverGoBeyondTheHeaders(t *testing.T) {
-	for range 20 {
-		synctest.Test(t, func(t *testing.T) {
-			m := &metered{left: 31}
-			client := newClient(t, m)
-			require.NoError(t, operations["consultar"](t.Context(), client)) // the first header
-			var answered, refused atomic.Int64
-			together(100, func(int) {
-				if err := operations["consultar"](t.Context(), client); err == nil {
-					answered.Add(1)
-				} else if assert.ErrorIs(t, err, fiscope.ErrQuotaExceeded) {
-					refused.Add(1)
-				}
-			})
-			assert.EqualValues(t, 30, answered.Load(), "every query that is left is used")
-			assert.EqualValues(t, 70, refused.Load())
-			assert.Zero(t, m.refused)
-			assert.Equal(t, 31, m.sent, "and not one more leaves")
-		})
-	}
 }
 
 func TestAFleetKeepsToItsQuota(t *testing.T) {
@@ -170,27 +145,6 @@ func TestADayOfTheQuota(t *testing.T) {
 	}
 }
 
-func TestASpentQuotaSaysUntilWhen(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, s := answers(t, raw(200, record, "X-RateLimit-Limit: 9", "X-RateLimit-Remaining: 3", "X-RateLimit-Reset: 2000-01-01T01:00:00Z"), raw(200, price, "X-RateLimit-Remaining: 3"))
-		require.NoError(t, operations["consultar"](t.Context(), client))
-		assert.Equal(t, fiscope.RateLimit{Limit: new(9), Remaining: new(3), Reset: time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC)}, *client.RateLimit())
-		for op, do := range operations {
-			err := do(t.Context(), client, fiscope.WithQuotaReserve(5))
-			require.ErrorIs(t, err, fiscope.ErrQuotaExceeded, op)
-			require.ErrorContains(t, err, "3 queries are left, and 5 are kept in reserve until 1999-12-31 20:00 (Lima)")
-			var e *fiscope.Error
-			require.ErrorAs(t, err, &e)
-			assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
-			assert.Equal(t, time.Hour, e.RetryAfter)
-		}
-		assert.Len(t, s.seen(), 1)
-		require.NoError(t, operations["tipocambio"](t.Context(), client), "other calls may use them")
-		time.Sleep(time.Hour)
-		require.NoError(t, operations["tipocambio"](t.Context(), client, fiscope.WithQuotaReserve(5)), "of the new day nothing is known")
-	})
-}
-
 // Validations carry no headers: a process that only makes them keeps nothing, and says so.
 func TestAReserveOfWhichNothingIsKnown(t *testing.T) {
 	t.Run("alone", func(t *testing.T) { testUnknownReserve(t) })
@@ -231,17 +185,6 @@ func testUnknownReserve(t *testing.T, opts ...fiscope.Option) {
 	})
 }
 
-// A retry that the quota refuses leaves the error that it was for.
-func TestARetryThatTheQuotaRefuses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, s := answers(t, raw(503, `{"error":"caído","code":"X"}`, "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2000-01-01T12:00:00Z"))
-		err := operations["consultar"](t.Context(), client)
-		require.ErrorIs(t, err, fiscope.ErrUnavailable)
-		require.ErrorContains(t, err, "caído")
-		assert.Len(t, s.seen(), 1)
-	})
-}
-
 // A call whose context ends while it is under way takes what it sent, and one that was not sent takes nothing.
 func TestACallerWhoLeavesTheGateTakesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -263,20 +206,6 @@ func TestACallerWhoLeavesTheGateTakesNothing(t *testing.T) {
 			}
 		}
 		assert.Equal(t, 30, served)
-	})
-}
-
-// A panic below the gate took one query at most, and says nothing of what is left.
-func TestAPanicBelowTheGateClosesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, s := newChangingClient(t, raw(200, record, "X-RateLimit-Remaining: 480", "X-RateLimit-Reset: 2000-01-01T12:00:00Z"))
-		require.NoError(t, operations["consultar"](t.Context(), client))
-		s.become(func(*http.Request) (*http.Response, error) { panic("boom") })
-		assert.PanicsWithValue(t, "boom", func() { _ = operations["consultar"](t.Context(), client) })
-		s.become(raw(200, record))
-		require.NoError(t, operations["consultar"](t.Context(), client))
-		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithQuotaReserve(477)))
-		require.ErrorIs(t, operations["consultar"](t.Context(), client, fiscope.WithQuotaReserve(477)), fiscope.ErrQuotaExceeded)
 	})
 }
 
@@ -492,55 +421,4 @@ func TestABatchBeforeAProviderOfTenASecond(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestABatchThatIsAlwaysTooFastStopsWithTheGate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, s := newChangingClient(t, tooFast)
-		start := time.Now()
-		lines, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(50), fiscope.LotePolicy{}))
-		require.ErrorIs(t, stopped, fiscope.ErrQuotaExceeded)
-		require.ErrorContains(t, stopped, "the service refused with 429 at 19:05; the next attempt is at 19:20 (Lima)")
-		assert.Zero(t, stopped.Siguiente)
-		assert.Empty(t, lines)
-		assert.Equal(t, 6*time.Minute+3*time.Second, time.Since(start))
-		assert.EqualValues(t, 11, s.asked.Load())
-	})
-}
-
-func TestAnUnlimitedPlanStaysOne(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sent := 0
-		client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
-			sent++
-			status := []int{http.StatusOK, http.StatusNotFound}[sent%2]
-			return raw(status, record, "X-RateLimit-Limit: 0", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2000-01-01T12:00:00Z")(r)
-		}), fiscope.WithMaxRetries(0))
-		for range 30 {
-			_ = operations["consultar"](t.Context(), client)
-		}
-		assert.Equal(t, 30, sent)
-	})
-}
-
-func TestTheLimiterSpacesTheAttempts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &service{answers: []handler{raw(200, record)}}
-		client := newClient(t, s, fiscope.WithRateLimit(rate.Every(time.Minute), 1))
-		start := time.Now()
-		for range 3 {
-			require.NoError(t, operations["consultar"](t.Context(), client), "the wait lies outside the attempt's timeout")
-		}
-		assert.Equal(t, 2*time.Minute, time.Since(start))
-
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		start = time.Now()
-		err := operations["consultar"](ctx, client)
-		assert.Zero(t, time.Since(start), "a wait that the deadline does not allow is not begun")
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		assert.Empty(t, classes(err))
-		assert.ErrorContains(t, err, "nothing was sent")
-		assert.Len(t, s.seen(), 3)
-	})
 }

@@ -4,10 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -88,15 +85,6 @@ func TestAnErrorCarriesTheRateLimit(t *testing.T) {
 	assert.Equal(t, new(3), client.RateLimit().Remaining)
 }
 
-// A failure under an unlimited plan leaves it unlimited; a refusal says that there is a limit.
-func TestAFailureOfAnUnlimitedPlan(t *testing.T) {
-	for status, known := range map[int]bool{400: false, 401: true, 404: false, 429: true, 500: false, 502: false, 503: true} {
-		client, _ := answers(t, raw(status, "", "X-RateLimit-Limit: 0", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: "+inAnHour()))
-		require.Error(t, operations["validar"](t.Context(), client))
-		assert.Equal(t, known, client.RateLimit() != nil, status)
-	}
-}
-
 func TestTheLastRateLimitSeenCannotBeChanged(t *testing.T) {
 	client, _ := answers(t, raw(200, contract(t, "consultar_200.json"), "X-RateLimit-Remaining: 3"))
 	require.NoError(t, operations["consultar"](t.Context(), client))
@@ -110,47 +98,6 @@ func ExampleRateLimit_String() {
 	// Output:
 	// 12 of 1000 left, reset 2026-11-22T05:00:00Z
 	// 12 of ? left, reset ?
-}
-
-func TestASpentQuotaSendsNothingMore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		spent := raw(200, record, "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: "+inAnHour())
-		client, s := answers(t, spent)
-		require.NoError(t, operations["consultar"](t.Context(), client))
-		for op, do := range operations {
-			var e *fiscope.Error
-			require.ErrorAs(t, do(t.Context(), client), &e, op)
-			require.ErrorIs(t, e, fiscope.ErrQuotaExceeded, op)
-			assert.Equal(t, time.Hour, e.RetryAfter)
-			assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
-		}
-		assert.Len(t, s.seen(), 1)
-
-		s = &service{answers: []handler{spent}}
-		client = newClient(t, s, fiscope.WithoutQuotaGate())
-		require.NoError(t, operations["consultar"](t.Context(), client))
-		require.NoError(t, operations["consultar"](t.Context(), client))
-		assert.Len(t, s.seen(), 2)
-	})
-}
-
-// Answers to queries under way at once come in any order.
-func TestTheRateLimitOfQueriesUnderWayAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var sent atomic.Int64
-		client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
-			left := 1000 - sent.Add(1)
-			time.Sleep(time.Duration(left%7) * time.Second)
-			return raw(200, record, fmt.Sprint("X-RateLimit-Remaining: ", left))(r)
-		}), fiscope.WithRateLimit(100, 1)) // one begins at a time
-		var calls sync.WaitGroup
-		for range 10 {
-			calls.Go(func() { _ = operations["consultar"](t.Context(), client) })
-		}
-		calls.Wait()
-		assert.Equal(t, new(990), client.RateLimit().Remaining)
-		assert.False(t, client.RateLimit().Estimated)
-	})
 }
 
 func TestTheRateLimitCountsWhatWasSentSince(t *testing.T) {

@@ -63,70 +63,6 @@ func TestWhatAGETTriesAgain(t *testing.T) {
 	}
 }
 
-func TestHowOftenAGETIsTried(t *testing.T) {
-	for name, test := range map[string]struct {
-		answers  []handler
-		attempts int
-	}{
-		"three times":   {[]handler{raw(503, `{"error":"mantenimiento"}`)}, 3},
-		"a 500, twice":  {[]handler{raw(500, `{"error":"mantenimiento"}`)}, 2},
-		"a 500 between": {[]handler{raw(500, ""), raw(503, ""), raw(500, `{"error":"mantenimiento"}`)}, 3},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client, s := answers(t, test.answers...)
-				start := time.Now()
-				err := operations["consultar"](t.Context(), client)
-				require.ErrorIs(t, err, fiscope.ErrUnavailable)
-				assert.Len(t, s.seen(), test.attempts)
-				assert.EqualValues(t, test.attempts-1, client.Stats().Retries)
-				assert.LessOrEqual(t, time.Since(start), 750*time.Millisecond, "250 ms and 500 ms at most")
-				assert.Regexp(t, `mantenimiento"; [23] attempts$`, err.Error())
-			})
-		})
-	}
-}
-
-// In a bubble it is midnight UTC of Saturday, 2000-01-01. How the header is read, internal/roundtrip tests.
-func TestARetryAfterIsWaitedFor(t *testing.T) {
-	for name, test := range map[string]struct {
-		status  int
-		headers []string
-		asks    time.Duration
-		waits   bool
-	}{
-		"seconds":              {503, []string{"Retry-After: 3"}, 3 * time.Second, true},
-		"of a 429":             {429, []string{"Retry-After: 3"}, 3 * time.Second, true},
-		"the longest":          {503, []string{"Retry-After: 10"}, 10 * time.Second, true},
-		"beyond the cap":       {503, []string{"Retry-After: 11"}, 11 * time.Second, false},
-		"a 429's, beyond it":   {429, []string{"Retry-After: 11"}, 11 * time.Second, false},
-		"a date":               {503, []string{"Retry-After: Sat, 01 Jan 2000 00:00:04 GMT"}, 4 * time.Second, true},
-		"of the service's day": {503, []string{"Retry-After: Sat, 01 Jan 2000 03:00:04 GMT", "Date: Sat, 01 Jan 2000 03:00:00 GMT"}, 4 * time.Second, true},
-		"garbage":              {503, []string{"Retry-After: soon"}, 0, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client, s := answers(t, raw(test.status, "", test.headers...), raw(404, contract(t, "consultar_404.json")))
-				start := time.Now()
-				err := operations["consultar"](t.Context(), client)
-				if !test.waits {
-					assert.Zero(t, time.Since(start), "the call ends at once, with the service's error")
-					var e *fiscope.Error
-					require.ErrorAs(t, err, &e)
-					assert.Equal(t, test.status, e.StatusCode)
-					assert.Equal(t, test.asks, e.RetryAfter)
-					assert.ErrorContains(t, err, "; try again in 11s")
-					assert.Len(t, s.seen(), 1)
-					return
-				}
-				require.ErrorIs(t, err, fiscope.ErrNotFound)
-				assert.GreaterOrEqual(t, time.Since(start), test.asks)
-				assert.LessOrEqual(t, time.Since(start), test.asks+250*time.Millisecond)
-			})
-		})
-	}
-}
-
 func TestAWaitThatMayOutlastTheDeadlineIsNotBegun(t *testing.T) {
 	long := fiscope.RetryPolicy{}
 	long.Base, long.Cap = time.Hour, time.Hour
@@ -159,17 +95,6 @@ func TestTheWaitsAreJittered(t *testing.T) {
 			assert.Greater(t, len(seen), 40, "clients with the same Retry-After do not come back together")
 		})
 	}
-}
-
-func TestARetryPolicyIsTheCallers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &service{answers: []handler{raw(503, "")}}
-		start := time.Now()
-		client := newClient(t, s, fiscope.WithMaxRetries(5), fiscope.WithRetry(fiscope.RetryPolicy{Base: time.Minute, Cap: time.Hour}))
-		require.Error(t, operations["consultar"](t.Context(), client))
-		assert.Len(t, s.seen(), 6)
-		assert.Greater(t, time.Since(start), time.Minute)
-	})
 }
 
 func TestInARetryPolicyZeroIsTheDefaultAndNegativeIsNever(t *testing.T) {
@@ -256,29 +181,6 @@ func TestAFlakyServiceLosesNoCall(t *testing.T) {
 func unsent(r *http.Request) (*http.Response, error) {
 	httptrace.ContextClientTrace(r.Context()).GetConn("x")
 	return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
-}
-
-func TestDeliveryIsThatOfAllAttempts(t *testing.T) {
-	for name, test := range map[string]struct {
-		answers  []handler
-		delivery fiscope.Delivery
-	}{
-		"unsent":                       {[]handler{unsent}, fiscope.DeliveryNotSent},
-		"lost, then unsent":            {[]handler{broken(io.EOF), unsent}, fiscope.DeliveryUnknown},
-		"unsent, then lost":            {[]handler{unsent, broken(io.EOF)}, fiscope.DeliveryUnknown},
-		"answered by 503, then unsent": {[]handler{raw(503, ""), unsent}, fiscope.DeliveryUnknown},
-		"unsent, then answered by 503": {[]handler{unsent, unsent, raw(503, "")}, fiscope.DeliveryAnswered},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client, _ := answers(t, test.answers...)
-				var e *fiscope.Error
-				require.ErrorAs(t, operations["consultar"](t.Context(), client), &e)
-				assert.Equal(t, 3, e.Attempts)
-				assert.Equal(t, test.delivery, e.Delivery)
-			})
-		})
-	}
 }
 
 func TestAnUnsentValidationIsRepeatedOnlyIfAsked(t *testing.T) {

@@ -15,10 +15,8 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"unicode"
 
@@ -265,24 +263,6 @@ func TestEqualSecretosAreDeeplyEqual(t *testing.T) {
 		assert.Equal(t, test.equal, test.a.Equal(test.b), name)
 	}
 	assert.True(t, fiscope.Secreto{}.IsZero() && !one.IsZero())
-}
-
-func TestSecretosMadeAtOnceAreEqual(t *testing.T) {
-	made := make([]fiscope.Secreto, 200)
-	var all sync.WaitGroup
-	for i := range made {
-		all.Go(func() {
-			made[i] = fiscope.NewSecreto(fmt.Sprint("clave-", i%10))
-			if i%20 < 10 {
-				runtime.GC()
-			}
-		})
-	}
-	all.Wait()
-	for i, s := range made {
-		assert.Equal(t, made[i%10], s)
-		assert.True(t, s.Equal(fiscope.NewSecreto(fmt.Sprint("clave-", i%10))))
-	}
 }
 
 // A clave that stands where the series belongs: our own message about it would show it.

@@ -154,10 +154,6 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-func inAnHour() string {
-	return time.Now().Truncate(time.Hour).Add(time.Hour).UTC().Format(time.RFC3339)
-}
-
 // after answers when d has passed, unless the request ends before.
 func after(d time.Duration, answer handler) handler {
 	return func(r *http.Request) (*http.Response, error) {

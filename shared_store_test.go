@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -212,110 +211,6 @@ func withStore(t testing.TB, s store.Store, rt http.RoundTripper, opts ...fiscop
 
 func TestTheStoreOfTheseTestsIsOne(t *testing.T) {
 	storetest.Run(t, func(*testing.T) store.Store { return newMemoryStore() })
-}
-
-// No lookup needs the Store: the first call waits a second at most, and the next ones nothing.
-func TestALookupNeedsNoStore(t *testing.T) {
-	for name, change := range map[string]func(*memoryStore){
-		"away": away, "hangs": func(s *memoryStore) { s.hangs = true }, "hangs and heeds nothing": func(s *memoryStore) { s.deaf = true },
-		"slow": func(s *memoryStore) { s.slow = 1100 * time.Millisecond }, "slow and heeds nothing": func(s *memoryStore) { s.late = 1100 * time.Millisecond },
-	} {
-		for by, shared := range alone {
-			for when, first := range map[string]bool{"from the start": true, "later": false} {
-				t.Run(name+" "+when+", "+by, func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) {
-						s := newMemoryStore()
-						var sent atomic.Int64
-						client := withStore(t, s, roundTripper(func(r *http.Request) (*http.Response, error) {
-							sent.Add(1)
-							return ofItsRUC(r)
-						}), shared...)
-						if !first {
-							require.NoError(t, consultar(t.Context(), client, 1000))
-						}
-						s.set(change)
-						start := time.Now()
-						together(10, func(n int) { assert.NoError(t, consultar(t.Context(), client, n)) })
-						assert.LessOrEqual(t, time.Since(start), time.Second)
-						for range 60 { // an hour
-							start = time.Now()
-							for n := range 10 {
-								require.NoError(t, consultar(t.Context(), client, n, fiscope.WithoutCache()))
-							}
-							assert.Zero(t, time.Since(start))
-							time.Sleep(time.Minute)
-						}
-						s.set(sound)
-						for range 2 { // the first of which finds out that it is back
-							require.NoError(t, consultar(t.Context(), client, 1, fiscope.WithoutCache()))
-							time.Sleep(2 * time.Minute)
-						}
-						asked := s.calls()
-						require.NoError(t, consultar(t.Context(), client, 2, fiscope.WithoutCache()))
-						synctest.Wait()
-						assert.Greater(t, s.calls(), asked+1)
-					})
-				})
-			}
-		}
-	}
-}
-
-// A caller with little time is answered within it, and one who leaves is kept by nothing.
-func TestAStoreThatHangsKeepsNoCaller(t *testing.T) {
-	for name, change := range map[string]func(*memoryStore){
-		"hangs": func(s *memoryStore) { s.hangs = true }, "hangs and heeds nothing": func(s *memoryStore) { s.deaf = true },
-	} {
-		for _, op := range []string{"consultar", "validar"} {
-			for by, shared := range alone {
-				t.Run(name+", "+op+", "+by, func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) {
-						s := newMemoryStore()
-						s.set(change)
-						client := withStore(t, s, roundTripper(raw(200, record)), shared...)
-						ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-						defer cancel()
-						err := operations[op](ctx, client)
-						assert.NoError(t, ctx.Err())
-						assert.Equal(t, op == "validar", err != nil, err) // an unproven clave is not sent
-						require.NoError(t, client.Close(t.Context()))
-
-						client = withStore(t, s, roundTripper(raw(200, record)), shared...)
-						ctx, cancel = context.WithCancel(t.Context())
-						time.AfterFunc(100*time.Millisecond, cancel)
-						start := time.Now()
-						require.ErrorIs(t, operations[op](ctx, client), context.Canceled)
-						assert.Equal(t, 100*time.Millisecond, time.Since(start))
-					})
-				})
-			}
-		}
-	}
-}
-
-// Whenever a caller leaves, the Store gets back the query that it granted.
-func TestAReservationIsGivenBack(t *testing.T) {
-	for by, shared := range alone {
-		t.Run(by, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newMemoryStore()
-				client := withStore(t, s, roundTripper(ofItsRUC), append(shared, fiscope.WithRateLimit(0.01, 1))...)
-				require.NoError(t, consultar(t.Context(), client, 0))
-				s.set(func(s *memoryStore) { s.slow = 300 * time.Millisecond })
-				for n := range 20 {
-					ctx, cancel := context.WithCancel(t.Context())
-					time.AfterFunc(time.Duration(n)*100*time.Millisecond, cancel)
-					require.Error(t, consultar(ctx, client, n+1))
-					cancel()
-				}
-				require.NoError(t, client.Close(t.Context()))
-				for _, day := range s.days {
-					assert.Equal(t, 1, day.Used)
-					assert.Equal(t, 1, day.Done)
-				}
-			})
-		})
-	}
 }
 
 // An outage has two lines, whatever the Store: its own error when it begins, and the end.

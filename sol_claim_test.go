@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net"
 	"net/http"
 	"sync"
 	"testing"
@@ -75,48 +74,6 @@ func processes(t *testing.T, n int, opts ...fiscope.Option) ([]*fiscope.Client, 
 
 func away(s *memoryStore)  { s.fails = errServerAway }
 func sound(s *memoryStore) { s.fails, s.hangs, s.deaf, s.slow, s.late = nil, false, false, 0, 0 }
-
-func TestAWrongClaveCostsTheFleetOneRefusalAtMost(t *testing.T) {
-	for name, test := range map[string]struct {
-		store    func(*memoryStore)
-		refusals int
-	}{
-		"sound": {sound, 1}, "300 ms": {func(s *memoryStore) { s.slow = 300 * time.Millisecond }, 1}, "600 ms": {func(s *memoryStore) { s.slow = 600 * time.Millisecond }, 1},
-		"1.1 s": {func(s *memoryStore) { s.slow = 1100 * time.Millisecond }, 0}, "away": {away, 0},
-		"not found": {func(s *memoryStore) { s.fails = &net.DNSError{Err: "no such host", Name: "redis", IsNotFound: true} }, 0},
-		"hangs":     {func(s *memoryStore) { s.hangs = true }, 0}, "hangs and heeds nothing": {func(s *memoryStore) { s.deaf = true }, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				clients, s, a := processes(t, 12)
-				s.set(test.store)
-				for range 3 {
-					together(36, func(i int) {
-						start := time.Now()
-						err := validar(t.Context(), clients[i%12], "equivocada")
-						assert.LessOrEqual(t, time.Since(start), 30*time.Second)
-						if test.refusals > 0 {
-							assert.ErrorIs(t, err, fiscope.ErrInvalidSOLCredentials)
-							return
-						}
-						var e *fiscope.Error
-						assert.ErrorAs(t, err, &e)
-						assert.ErrorIs(t, err, fiscope.ErrUnavailable)
-						assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
-						assert.Positive(t, e.RetryAfter)
-						assert.ErrorContains(t, err, "SOL credentials not sent: the Store does not answer: ")
-						assert.Regexp(t, "^La validación no se envió", fiscope.TextoParaUsuario(err), "the service was not asked")
-						if name == "away" {
-							assert.ErrorIs(t, err, errServerAway)
-						}
-					})
-					time.Sleep(time.Minute)
-				}
-				assert.Equal(t, test.refusals, a.refused)
-			})
-		})
-	}
-}
 
 // A Store that is away, or lost what it knew, stops no clave that this process saw accepted within a day.
 func TestAProvenClaveNeedsNoStore(t *testing.T) {
@@ -266,40 +223,6 @@ func TestTheFleetKnowsWhatOneLearned(t *testing.T) {
 	})
 }
 
-// A refusal that the Store did not get is written later. Until then this process does not send it again.
-func TestARefusalThatCouldNotBeTold(t *testing.T) {
-	for name, change := range map[string]func(*memoryStore){
-		"away": away, "hangs": func(s *memoryStore) { s.hangs = true }, "hangs and heeds nothing": func(s *memoryStore) { s.deaf = true },
-	} {
-		for _, outage := range []time.Duration{10 * time.Second, time.Hour} { // its claim has ended meanwhile, or not
-			t.Run(name+" for "+outage.String(), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					clients, s, a := processes(t, 2)
-					time.AfterFunc(time.Second/2, func() { s.set(change) })
-					together(5, func(int) {
-						assert.ErrorIs(t, validar(t.Context(), clients[0], "equivocada"), fiscope.ErrInvalidSOLCredentials)
-					})
-					time.Sleep(outage)
-					require.ErrorIs(t, validar(t.Context(), clients[0], "equivocada"), fiscope.ErrSOLCredentialsBlocked)
-					s.set(sound)
-					for range 3 { // of which the first finds out that it is back
-						time.Sleep(2 * time.Minute)
-						together(5, func(int) {
-							assert.ErrorIs(t, validar(t.Context(), clients[0], "equivocada"), fiscope.ErrSOLCredentialsBlocked)
-						})
-					}
-					require.NoError(t, clients[1].Close(t.Context()))
-					err := validar(t.Context(), clients[1], "equivocada")
-					time.Sleep(time.Minute)
-					require.Error(t, err)
-					require.ErrorIs(t, validar(t.Context(), clients[1], "equivocada"), fiscope.ErrSOLCredentialsBlocked)
-					assert.Equal(t, 1, a.refused)
-				})
-			})
-		}
-	}
-}
-
 // The wait after an unexplained refusal doubles also if each validation has a process of its own, until an acceptance.
 func TestShortProcessesAndAnUnexplained401(t *testing.T) {
 	refused := raw(401, `{"error":"No autorizado","code":"SOL_AUTH_FAILED"}`)
@@ -370,31 +293,6 @@ func TestShortProcessesAndAnUnexplained401(t *testing.T) {
 			require.ErrorAs(t, validar(t.Context(), withStore(t, kept, s), clave), &e)
 			assert.Equal(t, 10*time.Minute, e.RetryAfter)
 		})
-	})
-}
-
-// The clave became right elsewhere before the refusal reached the Store.
-func TestARefusalThatAnAcceptanceCameAfter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		clients, s, a := processes(t, 2)
-		require.NoError(t, validar(t.Context(), clients[0], clave))
-		s.set(away)
-		a.change("otra")
-		require.ErrorIs(t, validar(t.Context(), clients[0], clave), fiscope.ErrInvalidSOLCredentials)
-		s.set(sound)
-		a.change(clave)
-		time.Sleep(25 * time.Hour / 2)
-		require.NoError(t, clients[1].Close(t.Context()))
-		require.NoError(t, clients[1].CPE.Olvidar(t.Context(), credenciales))
-		require.NoError(t, validar(t.Context(), clients[1], clave))
-		for range 3 {
-			time.Sleep(2 * time.Minute)
-			_ = validar(t.Context(), clients[0], clave)
-		}
-		for _, client := range clients {
-			require.NoError(t, validar(t.Context(), client, clave))
-		}
-		assert.Equal(t, 1, a.refused)
 	})
 }
 

@@ -3,7 +3,6 @@ package fiscope_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -163,79 +162,6 @@ func unexplained(t *testing.T, refused handler) {
 	require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrSOLCredentialsBlocked, "it is about the clave again")
 }
 
-func TestOlvidar(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, a := withAuthority(t)
-		require.ErrorIs(t, validar(t.Context(), client, "nueva"), fiscope.ErrInvalidSOLCredentials)
-		a.change("nueva")
-		require.ErrorIs(t, validar(t.Context(), client, "nueva"), fiscope.ErrSOLCredentialsBlocked)
-		nueva := credenciales
-		nueva.Clave = fiscope.NewSecreto("nueva")
-		require.NoError(t, client.CPE.Olvidar(t.Context(), nueva))
-		require.NoError(t, validar(t.Context(), client, "nueva"))
-		require.NoError(t, client.CPE.Olvidar(t.Context(), nueva))
-		start := time.Now()
-		together(100, func(int) { assert.NoError(t, validar(t.Context(), client, "nueva")) })
-		assert.Equal(t, time.Second, time.Since(start), "it takes nothing from a proven one")
-	})
-}
-
-func TestTheBlockIsOfOneCredential(t *testing.T) {
-	client, s := answers(t, raw(401, contract(t, "validar_401.json")), raw(200, verdict))
-	require.Error(t, validar(t.Context(), client, clave))
-	for name, c := range map[string]fiscope.CredencialesSOL{
-		"another RUC":  {RUC: "20100047218", Usuario: credenciales.Usuario, Clave: credenciales.Clave},
-		"another user": {RUC: credenciales.RUC, Usuario: "OTRO0001", Clave: credenciales.Clave},
-		"shifted":      {RUC: credenciales.RUC, Usuario: credenciales.Usuario + clave[:1], Clave: fiscope.NewSecreto(clave[1:])},
-	} {
-		_, err := client.CPE.Validar(t.Context(), factura, c)
-		require.NoError(t, err, name)
-	}
-	c := credenciales
-	c.Usuario = "miUser01"
-	_, err := client.CPE.Validar(t.Context(), factura, c)
-	require.ErrorIs(t, err, fiscope.ErrSOLCredentialsBlocked, "the portal ignores case")
-	assert.Len(t, s.seen(), 4)
-}
-
-// A credential that was accepted is sent side by side; any other goes alone, and so does each clave of its user.
-func TestWhoGoesAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, a := withAuthority(t)
-		together(20, func(i int) {
-			assert.ErrorIs(t, validar(t.Context(), client, fmt.Sprint("equivocada ", i)), fiscope.ErrInvalidSOLCredentials)
-		})
-		assert.Equal(t, 1, a.together)
-		require.NoError(t, validar(t.Context(), client, clave))
-		together(10, func(int) { assert.NoError(t, validar(t.Context(), client, clave)) })
-		assert.Equal(t, 10, a.together)
-		a.together = 0
-		together(20, func(i int) {
-			c := credenciales
-			c.Usuario = fmt.Sprint("OTRO", i)
-			_, _ = client.CPE.Validar(t.Context(), factura, c)
-		})
-		assert.Equal(t, 20, a.together, "users do not wait for each other")
-		start := time.Now()
-		time.Sleep(15*time.Minute - 2*time.Second - 1) // since the last answer but one
-		together(10, func(int) { assert.NoError(t, validar(t.Context(), client, clave)) })
-		time.Sleep(15 * time.Minute)
-		together(10, func(int) { assert.NoError(t, validar(t.Context(), client, clave)) })
-		assert.Equal(t, 30*time.Minute+time.Second-1, time.Since(start), "one goes first after 15 minutes, and nobody before")
-	})
-	for name, proves := range map[string]bool{"aceptado": true, "anulado": true, "en_proceso": true, "no_existe": true, "error": false} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client, _ := answers(t, slowly(verdicts(t, name)[0]))
-				require.NoError(t, validar(t.Context(), client, clave))
-				start := time.Now()
-				together(3, func(int) { assert.NoError(t, validar(t.Context(), client, clave)) })
-				assert.Equal(t, proves, time.Since(start) == time.Second)
-			})
-		})
-	}
-}
-
 // A clave that was accepted, and then changed on the portal, costs one refusal after any pause of 15 minutes or more.
 func TestAClaveThatWasChanged(t *testing.T) {
 	for _, pause := range []time.Duration{15 * time.Minute, time.Hour, 24*time.Hour - time.Second, 72 * time.Hour} {
@@ -305,23 +231,6 @@ func TestABatchThatPausesGoesOnSideBySide(t *testing.T) {
 		healthy := 500 / time.Duration(a.together) * time.Second
 		assert.LessOrEqual(t, time.Since(start), time.Hour+healthy+5*time.Second)
 		assert.Greater(t, a.together, 1)
-	})
-}
-
-func TestAWaitForAnotherTryIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, a := withAuthority(t)
-		a.takes = 20 * time.Second
-		start := time.Now()
-		var notSent atomic.Int64
-		together(10, func(i int) {
-			if err := validar(t.Context(), client, fmt.Sprint("equivocada ", i)); errors.Is(err, fiscope.ErrUnavailable) {
-				assert.ErrorContains(t, err, "nothing was sent")
-				notSent.Add(1)
-			}
-		})
-		assert.LessOrEqual(t, time.Since(start), 40*time.Second, "no longer than an attempt takes")
-		assert.EqualValues(t, 8, notSent.Load())
 	})
 }
 

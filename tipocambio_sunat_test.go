@@ -4,14 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -29,10 +26,6 @@ func fecha(t testing.TB, s string) fiscope.Fecha {
 	f, err := fiscope.ParseFecha(s)
 	require.NoError(t, err)
 	return f
-}
-
-func TestPublicacion(t *testing.T) {
-	assert.Equal(t, "2026-11-20T22:00:00Z", viernes.Publicacion().UTC().Format(time.RFC3339))
 }
 
 // julio2021 is a mock with the rates that SUNAT's own tables of January 2019 and July 2021 show, and
@@ -59,63 +52,6 @@ func at(t *testing.T, hour string, f func(*testing.T, *mockserver.Server)) {
 		time.Sleep(time.Until(then))
 		f(t, mockserver.New(t, mockserver.WithoutSocket()))
 	})
-}
-
-func TestSUNATsTableOfJuly2021(t *testing.T) {
-	client := julio2021(t).Client()
-	var days []int
-	rates := map[int]string{}
-	for line, err := range client.TipoCambio.Mes(t.Context(), 2021, time.July) {
-		require.NoError(t, err)
-		assert.Equal(t, line.Para.SumarDias(-1), line.TipoCambio.Fecha)
-		assert.Equal(t, 1, line.Consultas)
-		assert.False(t, line.Provisional)
-		days = append(days, line.Para.Day())
-		rates[line.Para.Day()] = line.TipoCambio.Compra.StringFixed(3) + "/" + line.TipoCambio.Venta.StringFixed(3)
-
-		one, err := client.TipoCambio.SUNAT(t.Context(), line.Para)
-		require.NoError(t, err)
-		assert.Equal(t, line, *one, "SUNAT says the same")
-	}
-	assert.Equal(t, []int{1, 2, 3, 6, 7, 8, 9, 10, 13, 14, 15, 16, 17, 20, 21, 22, 23, 24, 27, 28, 31}, days)
-	assert.Equal(t, "3.849/3.866", rates[1])
-	assert.Equal(t, "3.914/3.924", rates[28])
-	assert.Equal(t, "4.036/4.044", rates[31])
-	assert.EqualValues(t, 2*21, client.Stats().Sent)
-}
-
-func TestTheTwoDatings(t *testing.T) {
-	for name, test := range map[string]struct {
-		dating, fecha, effective, rate string
-	}{
-		"July 2021, the 1st":                     {"SUNAT", "2021-07-01", "2021-06-30", "3.849/3.866"},
-		"July 2021, the 28th, a holiday":         {"SUNAT", "2021-07-28", "2021-07-27", "3.914/3.924"},
-		"July 2021, the 29th, not listed":        {"SUNAT", "2021-07-29", "2021-07-27", "3.914/3.924"},
-		"July 2021, the 31st":                    {"SUNAT", "2021-07-31", "2021-07-30", "4.036/4.044"},
-		"January 2019, the 3rd":                  {"SUNAT", "2019-01-03", "2019-01-02", "3.369/3.373"},
-		"January 2019, Monday the 7th":           {"SUNAT", "2019-01-07", "2019-01-04", "3.356/3.360"},
-		"SBS, the 28th, a holiday":               {"SBS", "2021-07-28", "2021-07-27", "3.914/3.924"},
-		"SBS, Sunday":                            {"SBS", "2021-08-01", "2021-07-30", "4.036/4.044"},
-		"the Monday after Holy Week":             {"SUNAT", "2025-04-21", "2025-04-16", "3.606/3.616"},
-		"SBS, Easter Sunday":                     {"SBS", "2025-04-20", "2025-04-16", "3.606/3.616"},
-		"the 10th of December, after two in row": {"SUNAT", "2025-12-10", "2025-12-05", "3.839/3.849"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			client := julio2021(t).Client()
-			ask := client.TipoCambio.SUNAT
-			if test.dating == "SBS" {
-				ask = client.TipoCambio.UltimoPublicado
-			}
-			got, err := ask(t.Context(), fecha(t, test.fecha))
-			require.NoError(t, err)
-			assert.Equal(t, test.fecha, got.Para.String())
-			assert.Equal(t, test.effective, got.TipoCambio.Fecha.String())
-			assert.Equal(t, test.rate, got.TipoCambio.Compra.StringFixed(3)+"/"+got.TipoCambio.Venta.StringFixed(3))
-			assert.False(t, got.Provisional)
-			assert.Equal(t, 1, got.Consultas, "days that cannot have a rate cost nothing")
-			assert.EqualValues(t, 1, client.Stats().Sent)
-		})
-	}
 }
 
 func TestARateThatMayStillComeIsNotPassed(t *testing.T) {
@@ -196,27 +132,6 @@ func TestARateThatMayStillComeIsNotPassed(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotYetPublishedSaysWhen(t *testing.T) {
-	for name, test := range map[string]struct {
-		now, says string
-		wait      time.Duration
-	}{
-		"before its hour": {"2026-11-18 16:00:00", "not yet published: the rate of 2026-11-18 is published after 17:00 (Lima) of that day; nothing was sent", time.Hour},
-		"late":            {"2026-11-18 18:00:00", "not yet published (HTTP 404 NOT_FOUND): the rate of 2026-11-18 is not out yet", 15 * time.Minute},
-	} {
-		t.Run(name, func(t *testing.T) {
-			at(t, test.now, func(t *testing.T, srv *mockserver.Server) {
-				require.NoError(t, srv.DeleteTipoCambio("2026-11-18"))
-				_, err := srv.Client().TipoCambio.SUNAT(t.Context(), fecha(t, "2026-11-19"))
-				require.EqualError(t, err, "fiscope: TipoCambio.SUNAT: "+test.says)
-				var e *fiscope.Error
-				require.ErrorAs(t, err, &e)
-				assert.Equal(t, test.wait, e.RetryAfter)
-			})
-		})
-	}
-}
-
 func TestMasReciente(t *testing.T) {
 	for name, test := range map[string]struct {
 		now     string
@@ -266,154 +181,6 @@ func TestMasReciente(t *testing.T) {
 	})
 }
 
-// Against the plain reading of the rule, over random sets of published days.
-func TestBothDatingsFindWhatTheRuleSays(t *testing.T) {
-	srv := mockserver.New(t, mockserver.WithoutSocket())
-	client := srv.Client(fiscope.WithoutQuotaGate())
-	random := rand.New(rand.NewPCG(7, 7))
-	published := map[fiscope.Fecha]bool{}
-	for f := fiscope.NewFecha(2022, time.January, 1); f.Year() < 2024; f = f.SumarDias(1) {
-		if published[f] = f.DiaHabil() && random.IntN(4) > 0; f.DiaHabil() && !published[f] {
-			require.NoError(t, srv.DeleteTipoCambio(f.String()))
-		}
-	}
-	require.NoError(t, srv.PutKey(srv.APIKey, mockserver.Unlimited))
-	for range 300 {
-		day := fiscope.NewFecha(2022, time.January, 20).SumarDias(random.IntN(700))
-		for shift, ask := range []func(context.Context, fiscope.Fecha, ...fiscope.CallOption) (*fiscope.TipoCambioVigente, error){
-			client.TipoCambio.UltimoPublicado, client.TipoCambio.SUNAT,
-		} {
-			var want fiscope.Fecha
-			queries := 0
-			for n := shift; n < shift+10 && want.IsZero(); n++ {
-				if f := day.SumarDias(-n); f.DiaHabil() {
-					if queries++; published[f] {
-						want = f
-					}
-				}
-			}
-			got, err := ask(t.Context(), day)
-			if want.IsZero() {
-				require.ErrorIs(t, err, fiscope.ErrNotFound)
-				continue
-			}
-			require.NoError(t, err)
-			require.Equal(t, want, got.TipoCambio.Fecha, day)
-			require.Equal(t, queries, got.Consultas, day)
-		}
-	}
-}
-
-func TestTheTableOfARunningMonth(t *testing.T) {
-	at(t, "2026-11-18 16:00:00", func(t *testing.T, srv *mockserver.Server) {
-		require.NoError(t, srv.DeleteTipoCambio("2026-11-05"), "a decreed day")
-		client := srv.Client()
-		queries := 0
-		days := func(opts ...fiscope.CallOption) (days []int, last error) {
-			for line, err := range client.TipoCambio.Mes(t.Context(), 2026, time.November, opts...) {
-				if last = err; err != nil {
-					assert.Equal(t, 19, line.Para.Day(), "the day without a rate")
-					continue
-				}
-				days = append(days, line.Para.Day())
-				queries += line.Consultas
-			}
-			return days, last
-		}
-		so, err := days()
-		require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
-		var e *fiscope.Error
-		require.ErrorAs(t, err, &e)
-		assert.Equal(t, time.Hour, e.RetryAfter)
-		assert.Zero(t, e.StatusCode, "the day without a rate was that of another line")
-		assert.Equal(t, []int{3, 4, 5, 7, 10, 11, 12, 13, 14, 17, 18}, so)
-		assert.Equal(t, 12, queries, "each day once: that after a day without a rate too, and none of the days ahead")
-		again, err := days(fiscope.WithProvisional())
-		require.NoError(t, err)
-		assert.Equal(t, so, again)
-		assert.Equal(t, 24, queries)
-		assert.EqualValues(t, 24, client.Stats().Sent)
-	})
-}
-
-// SUNAT's own table has a line for every day since 2023: each is what SUNAT says of that day.
-func TestATableOfEveryDay(t *testing.T) {
-	srv := julio2021(t)
-	require.NoError(t, srv.DeleteTipoCambio("2021-07-14"), "SBS published nothing")
-	for name, test := range map[string]struct {
-		mes, costs int
-		opts       []fiscope.CallOption
-	}{
-		"July begins after a business day": {7, 21, nil},
-		"August begins on a Sunday":        {8, 21, nil},
-		"January begins after a holiday":   {1, 21, nil},
-		"with a decreed day":               {7, 20, []fiscope.CallOption{fiscope.WithNoLaborables(fiscope.NoLaborables{fecha(t, "2021-07-14")})}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			client := srv.Client()
-			queries, day := 0, fiscope.NewFecha(2021, time.Month(test.mes), 1)
-			for line, err := range client.TipoCambio.Mes(t.Context(), 2021, time.Month(test.mes), append(test.opts, fiscope.WithTodosLosDias())...) {
-				require.NoError(t, err)
-				require.Equal(t, day, line.Para)
-				one, err := srv.Client().TipoCambio.SUNAT(t.Context(), day)
-				require.NoError(t, err)
-				assert.Equal(t, one.TipoCambio, line.TipoCambio, day)
-				assert.False(t, line.Provisional)
-				queries += line.Consultas
-				day = day.SumarDias(1)
-			}
-			assert.Equal(t, time.Month(test.mes+1), day.Month(), "every day was there")
-			assert.Equal(t, test.costs, queries)
-			assert.EqualValues(t, queries, client.Stats().Sent)
-		})
-	}
-}
-
-func TestATableOfEveryDayOfARunningMonth(t *testing.T) {
-	at(t, "2026-11-20 16:00:00", func(t *testing.T, srv *mockserver.Server) {
-		require.NoError(t, srv.DeleteTipoCambio("2026-11-05"))
-		require.NoError(t, srv.DeleteTipoCambio("2026-11-18"))
-		require.NoError(t, srv.DeleteTipoCambio("2026-11-19"))
-		table := func(opts ...fiscope.CallOption) (lines []string, last error) {
-			for line, err := range srv.Client().TipoCambio.Mes(t.Context(), 2026, time.November, append(opts, fiscope.WithTodosLosDias())...) {
-				if last = err; err != nil {
-					break
-				}
-				text := line.Para.String()[8:] + " " + line.TipoCambio.Fecha.String()[5:]
-				if line.Provisional {
-					text += "?"
-				}
-				lines = append(lines, text)
-			}
-			return lines, last
-		}
-		official, err := table()
-		require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
-		assert.Equal(t, []string{
-			"01 10-30", "02 10-30", "03 11-02", "04 11-03", "05 11-04", "06 11-04", "07 11-06", "08 11-06", "09 11-06",
-			"10 11-09", "11 11-10", "12 11-11", "13 11-12", "14 11-13", "15 11-13", "16 11-13", "17 11-16", "18 11-17",
-		}, official)
-		all, err := table(fiscope.WithProvisional())
-		require.ErrorIs(t, err, fiscope.ErrNotYetPublished, "a rate serves for 10 days")
-		require.Len(t, all, 27)
-		assert.Equal(t, official, all[:18])
-		for i, text := range all[18:] {
-			assert.Equal(t, fmt.Sprintf("%d 11-17?", 19+i), text)
-		}
-	})
-}
-
-func TestATableThatIsNotReadToItsEndCostsNoMore(t *testing.T) {
-	client := julio2021(t).Client()
-	for line, err := range client.TipoCambio.Mes(t.Context(), 2021, time.July) {
-		require.NoError(t, err)
-		if line.Para.Day() == 3 {
-			break
-		}
-	}
-	assert.EqualValues(t, 3, client.Stats().Sent)
-}
-
 func TestEachLineOfATableHasItsOwnResponse(t *testing.T) {
 	srv := julio2021(t)
 	require.NoError(t, srv.DeleteTipoCambio("2021-07-05"))
@@ -426,39 +193,6 @@ func TestEachLineOfATableHasItsOwnResponse(t *testing.T) {
 	}
 }
 
-// Like SUNAT, it repeats no rate that is more than 10 days old.
-func TestATableOfEveryDayEndsAfterTenDaysWithoutARate(t *testing.T) {
-	for name, hole := range map[string]struct{ from, to, ends string }{
-		"within the month":      {"2026-03-05", "2026-03-20", "2026-03-15"},
-		"from the month before": {"2026-02-17", "2026-03-05", "2026-03-01"},
-		"... by a day":          {"2026-02-19", "2026-03-05", "2026-03-01"},
-		"a day later":           {"2026-02-23", "2026-03-02", "2026-03-03"},
-		"none of that long":     {"2026-02-23", "2026-02-27", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			srv := mockserver.New(t, mockserver.WithoutSocket(), mockserver.WithNow(fecha(t, "2026-11-18").Publicacion()))
-			for d := fecha(t, hole.from); d.Compare(fecha(t, hole.to)) <= 0; d = d.SumarDias(1) {
-				if d.DiaHabil() {
-					require.NoError(t, srv.DeleteTipoCambio(d.String()))
-				}
-			}
-			client := srv.Client(fiscope.WithClock(srv.Now))
-			for line, err := range client.TipoCambio.Mes(t.Context(), 2026, time.March, fiscope.WithTodosLosDias()) {
-				one, refused := client.TipoCambio.SUNAT(t.Context(), line.Para)
-				if line.Para.String() == hole.ends {
-					require.ErrorIs(t, err, fiscope.ErrNotFound)
-					require.NotErrorIs(t, err, fiscope.ErrNotYetPublished)
-					require.ErrorIs(t, refused, fiscope.ErrNotFound)
-					return
-				}
-				require.NoError(t, err, line.Para)
-				require.Equal(t, one.TipoCambio, line.TipoCambio)
-			}
-			assert.Empty(t, hole.ends)
-		})
-	}
-}
-
 // everyMemory are the ways to keep and to share answers: what holds without them holds with them.
 func everyMemory() map[string][]fiscope.Option {
 	return map[string][]fiscope.Option{
@@ -467,72 +201,6 @@ func everyMemory() map[string][]fiscope.Option {
 		"coalescing": {fiscope.WithCoalescing()},
 		"store":      {fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithStore(newMemoryStore())},
 	}
-}
-
-// SBS published nothing on 31 December 2009, a Thursday and no holiday.
-func TestABusinessDayWithoutARateIsFinalOnceALaterRateIsOut(t *testing.T) {
-	for by := range everyMemory() {
-		for dating, shift := range map[string]int{"UltimoPublicado": 0, "SUNAT": 1} {
-			t.Run(dating+", "+by, func(t *testing.T) {
-				at(t, "2009-12-31 18:00:00", func(t *testing.T, srv *mockserver.Server) {
-					require.NoError(t, srv.PutTipoCambio("2009-12-30", "2.888", "2.890"))
-					require.NoError(t, srv.PutTipoCambio("2010-01-04", "2.850", "2.851"))
-					client := slow(t, srv, everyMemory()[by]...)
-					ask := client.TipoCambio.UltimoPublicado
-					if dating == "SUNAT" {
-						ask = client.TipoCambio.SUNAT
-					}
-					notYet := func(day string) {
-						_, err := ask(t.Context(), fecha(t, day).SumarDias(shift))
-						require.ErrorIs(t, err, fiscope.ErrNotYetPublished, day)
-					}
-					notYet("2009-12-31")
-					notYet("2010-01-03") // the Sunday after it
-					time.Sleep(4*24*time.Hour - time.Hour - time.Second)
-					require.Equal(t, "2010-01-04 16:59:59", time.Now().In(fiscope.Lima).Format(time.DateTime))
-					notYet("2009-12-31")
-					notYet("2010-01-03")
-
-					time.Sleep(time.Second)
-					for _, day := range []string{"2009-12-31", "2010-01-01", "2010-01-03"} {
-						got, err := ask(t.Context(), fecha(t, day).SumarDias(shift))
-						require.NoError(t, err, day)
-						assert.Equal(t, "2009-12-30", got.TipoCambio.Fecha.String())
-						assert.True(t, got.Provisional, "for ten days")
-						assert.LessOrEqual(t, got.Consultas, 3, "the day, the one after it and the one before it")
-					}
-					sent := client.Stats().Sent
-					_, err := ask(t.Context(), fecha(t, "2009-12-31").SumarDias(shift))
-					require.NoError(t, err)
-					if by == "cache" || by == "store" {
-						assert.Equal(t, sent, client.Stats().Sent)
-					}
-				})
-			})
-		}
-	}
-}
-
-// A source that lags behind for a week has nothing of the last days: none of them is taken for a free one.
-func TestASourceThatLagsBehindMakesNoDayFree(t *testing.T) {
-	at(t, "2026-11-18 18:00:00", func(t *testing.T, srv *mockserver.Server) {
-		for day := fecha(t, "2026-11-10"); day.Compare(fecha(t, "2026-11-18")) <= 0; day = day.SumarDias(1) {
-			if day.DiaHabil() {
-				require.NoError(t, srv.DeleteTipoCambio(day.String()))
-			}
-		}
-		client := srv.Client()
-		for day := fecha(t, "2026-11-10"); day.Compare(fecha(t, "2026-11-18")) <= 0; day = day.SumarDias(1) {
-			sent := client.Stats().Sent
-			_, err := client.TipoCambio.UltimoPublicado(t.Context(), day)
-			require.ErrorIs(t, err, fiscope.ErrNotYetPublished, day)
-			assert.LessOrEqual(t, client.Stats().Sent-sent, int64(7), "the business days after it are looked at")
-		}
-		got, err := client.TipoCambio.UltimoPublicado(t.Context(), fecha(t, "2026-11-17"), fiscope.WithProvisional())
-		require.NoError(t, err)
-		assert.Equal(t, "2026-11-09", got.TipoCambio.Fecha.String())
-		assert.True(t, got.Provisional)
-	})
 }
 
 // The cache learned that a day is missing, and then its rate and that of the next day come together.
@@ -577,23 +245,6 @@ func slow(t *testing.T, srv *mockserver.Server, opts ...fiscope.Option) *fiscope
 	return client
 }
 
-func TestAWalkLooksAtTenDays(t *testing.T) {
-	srv := mockserver.New(t, mockserver.WithoutSocket(), mockserver.WithoutDefaultData())
-	client := srv.Client()
-	require.NoError(t, srv.PutTipoCambio("2021-09-01", "4.000", "4.010"))
-	got, err := client.TipoCambio.UltimoPublicado(t.Context(), fecha(t, "2021-09-10"))
-	require.NoError(t, err)
-	assert.Equal(t, "2021-09-01", got.TipoCambio.Fecha.String())
-	assert.Equal(t, 8, got.Consultas)
-
-	_, err = client.TipoCambio.SUNAT(t.Context(), fecha(t, "2021-09-12"))
-	require.ErrorIs(t, err, fiscope.ErrNotFound)
-	require.NotErrorIs(t, err, fiscope.ErrNotYetPublished)
-	require.EqualError(t, err, "fiscope: TipoCambio.SUNAT: not found (HTTP 404 NOT_FOUND): none of the 10 days up to 2021-09-11 has a rate; 7 attempts")
-	assert.EqualValues(t, 8+7, client.Stats().Sent)
-
-}
-
 // A provider that answers with the last rate that it has, as lenient reading lets pass, does not make it that of the day.
 func TestTheRateOfAnotherDateIsNone(t *testing.T) {
 	at(t, "2026-11-20 18:00:00", func(t *testing.T, _ *mockserver.Server) {
@@ -614,72 +265,6 @@ var refusesToDial = roundTripper(func(r *http.Request) (*http.Response, error) {
 	httptrace.ContextClientTrace(r.Context()).GetConn("x")
 	return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
 })
-
-func TestAWalksResponseIsTheSumOfItsQueries(t *testing.T) {
-	srv := julio2021(t)
-	require.NoError(t, srv.DeleteTipoCambio("2021-07-23"))
-	client := srv.Client()
-	resp := fiscope.Response{Warnings: []string{"of another call"}}
-	got, err := client.TipoCambio.SUNAT(t.Context(), fecha(t, "2021-07-26"), fiscope.WithResponse(&resp))
-	require.NoError(t, err)
-	assert.Equal(t, "2021-07-22", got.TipoCambio.Fecha.String())
-	assert.Equal(t, 2, got.Consultas)
-	assert.Equal(t, 2, resp.Attempts)
-	assert.Equal(t, 200, resp.StatusCode)
-	assert.Equal(t, []string{"business days without a rate: [2021-07-23]"}, resp.Warnings)
-}
-
-func TestAQueryOfAnotherCallIsNotCounted(t *testing.T) {
-	at(t, "2026-11-18 16:55:00", func(t *testing.T, _ *mockserver.Server) {
-		s := &service{answers: []func(*http.Request) (*http.Response, error){slowly(raw(200, strings.Replace(price, "2026-11-20", "2026-11-13", 1)))}}
-		client := newClient(t, s, fiscope.WithCoalescing())
-		var wg sync.WaitGroup
-		var total atomic.Int64
-		for range 5 {
-			wg.Go(func() {
-				got, err := client.TipoCambio.SUNAT(t.Context(), fecha(t, "2026-11-16"))
-				if assert.NoError(t, err) {
-					total.Add(int64(got.Consultas))
-				}
-			})
-		}
-		wg.Wait()
-		assert.EqualValues(t, 1, total.Load())
-		assert.Len(t, s.seen(), 1)
-	})
-}
-
-// The error of a walk says what became of all its queries, also if the last of them was not sent.
-func TestTheErrorOfAWalkTellsWhatWasSent(t *testing.T) {
-	none := raw(404, contract(t, "tipocambio_404.json"))
-	spent := raw(404, contract(t, "tipocambio_404.json"), "X-RateLimit-Limit: 100", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2026-11-21T05:00:00Z")
-	for name, test := range map[string]struct {
-		answers  []func(*http.Request) (*http.Response, error)
-		class    error
-		attempts int
-		delivery fiscope.Delivery
-	}{
-		"no answer of the contract":          {[]func(*http.Request) (*http.Response, error){none, raw(404, "<html>not here</html>")}, fiscope.ErrMalformedResponse, 2, fiscope.DeliveryAnswered},
-		"one is tried again":                 {[]func(*http.Request) (*http.Response, error){none, raw(503, ""), none, raw(429, "")}, fiscope.ErrQuotaExceeded, 4, fiscope.DeliveryAnswered},
-		"the quota is spent after the first": {[]func(*http.Request) (*http.Response, error){spent}, fiscope.ErrQuotaExceeded, 1, fiscope.DeliveryAnswered},
-		"the last gets no answer":            {[]func(*http.Request) (*http.Response, error){none, broken(syscall.ECONNRESET)}, fiscope.ErrUnavailable, 4, fiscope.DeliveryUnknown},
-		"nothing is sent":                    {[]func(*http.Request) (*http.Response, error){refusesToDial}, fiscope.ErrUnavailable, 3, fiscope.DeliveryNotSent},
-	} {
-		for by := range everyMemory() {
-			t.Run(name+", "+by, func(t *testing.T) {
-				at(t, "2026-11-20 18:00:00", func(t *testing.T, _ *mockserver.Server) {
-					_, err := newClient(t, &service{answers: test.answers}, everyMemory()[by]...).TipoCambio.SUNAT(t.Context(), fecha(t, "2026-11-02"))
-					require.ErrorIs(t, err, test.class)
-					var e *fiscope.Error
-					require.ErrorAs(t, err, &e)
-					assert.Equal(t, fiscope.OpTipoCambioSUNAT, e.Op)
-					assert.Equal(t, test.attempts, e.Attempts)
-					assert.Equal(t, test.delivery, e.Delivery, err)
-				})
-			})
-		}
-	}
-}
 
 func TestADatingRefusesLocally(t *testing.T) {
 	client, s := answers(t, raw(200, price))

@@ -2,7 +2,6 @@ package fiscope_test
 
 import (
 	"encoding/json"
-	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -151,36 +150,6 @@ func TestTheRateOfAnotherTodayIsWarnedOf(t *testing.T) {
 			_, err := client.TipoCambio.Hoy(t.Context(), fiscope.WithResponse(&resp))
 			require.NoError(t, err)
 			assert.Equal(t, warned, len(resp.Warnings) == 1, today)
-		})
-	}
-}
-
-// A rate that cannot be is fresh for an hour at most; one with a warning about what is optional as long as others.
-func TestForHowLongARateWithAWarningServes(t *testing.T) {
-	past := change(price, "2026-11-20", "1999-11-19")
-	for name, test := range map[string]struct {
-		body   string
-		serves bool // after an hour
-	}{
-		"a lost point":   {change(past, "3.760", "3760"), false},
-		"another moneda": {change(past, "USD", "EUR"), false},
-		"no moneda":      {change(past, `"moneda":"USD",`, ""), true},
-		"no origen":      {change(past, `,"origen":"SBS"`, ""), true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, test.body)}}
-				store := newMemoryStore()
-				process := func() *fiscope.Client {
-					return newClient(t, s, fiscope.WithLenientReading(), fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithStore(store))
-				}
-				first := process()
-				require.NoError(t, second(first.TipoCambio.Consultar(t.Context(), fecha(t, "1999-11-19"))))
-				time.Sleep(time.Hour)
-				require.NoError(t, second(process().TipoCambio.Consultar(t.Context(), fecha(t, "1999-11-19"))))
-				require.NoError(t, second(first.TipoCambio.Consultar(t.Context(), fecha(t, "1999-11-19"))))
-				assert.Equal(t, test.serves, len(s.seen()) == 1)
-			})
 		})
 	}
 }
