@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -301,43 +300,6 @@ func TestAFewThatAlwaysFail(t *testing.T) {
 	}
 }
 
-// What a pause skips is asked, and a row of failures hides nothing that stands behind it.
-func TestRowsThatAlwaysFail(t *testing.T) {
-	for name, rows := range map[string][][2]int{
-		"one":                  {{300, 400}},
-		"as far as the window": {{300, 800}},
-		"two":                  {{300, 500}, {700, 760}},
-		"at the end":           {{300, 330}, {1192, 1200}},
-	} {
-		for _, takes := range []func(in int) time.Duration{func(int) time.Duration { return time.Millisecond }, aSecond, func(in int) time.Duration { return time.Duration(in%2) * time.Second }} {
-			t.Run(name, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					fails := func(in int) bool {
-						return slices.ContainsFunc(rows, func(r [2]int) bool { return in > r[0] && in <= r[1] })
-					}
-					s := taking(takes, func(in, _ int, _ time.Duration) error {
-						if fails(in) {
-							return errDown
-						}
-						return nil
-					})
-					lines, _, stopped := s.lines(t.Context(), batch.Policy{Concurrency: 8, MaxFailures: 20}, upTo(1200)...)
-					require.NoError(t, stopped)
-					require.Len(t, lines, 1200)
-					for position := range 1200 {
-						if fails(position + 1) {
-							assert.Contains(t, lines, fmt.Sprint(position, " down"))
-						} else {
-							assert.Contains(t, lines, strconv.Itoa(position))
-						}
-					}
-					assert.Less(t, time.Since(s.start), 15*time.Minute)
-				})
-			})
-		}
-	}
-}
-
 // To read ahead does not mean to wait for inputs that are still to come.
 func TestAPauseWhileInputsComeSlowly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -406,25 +368,5 @@ func TestAPauseProbesWhatItSkipped(t *testing.T) {
 		for in := range 220 {
 			assert.True(t, fails(in+1) || slices.Contains(lines, strconv.Itoa(in)), in)
 		}
-	})
-}
-
-// An outage that returns while inputs wait for the first one is noticed as soon.
-func TestAnOutageThatReturns(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var again atomic.Int64
-		s := taking(func(int) time.Duration { return 100 * time.Millisecond }, func(_, _ int, since time.Duration) error {
-			switch {
-			case since > 17*time.Second:
-				again.Add(1)
-				return errDown
-			case since > time.Second && since < 16*time.Second:
-				return errDown
-			}
-			return nil
-		})
-		_, _, stopped := s.lines(t.Context(), batch.Policy{Concurrency: 8, MaxFailures: 20}, upTo(1200)...)
-		require.ErrorIs(t, stopped, errDown)
-		assert.Less(t, again.Load(), int64(50))
 	})
 }

@@ -26,18 +26,6 @@ func always(err error) func(int, int, time.Duration) error {
 
 func aSecond(int) time.Duration { return time.Second }
 
-func TestTheFirstQueryGoesAloneAndThenAFewAtATime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := taking(aSecond, always(nil))
-		lines, next, err := s.lines(t.Context(), wide, upTo(41)...)
-		require.NoError(t, err)
-		assert.Len(t, lines, 41)
-		assert.Equal(t, 41, next)
-		assert.Equal(t, 11*time.Second, time.Since(s.start))
-		assert.Equal(t, 4, s.most)
-	})
-}
-
 // In an outage one goes alone, however many were under way, and then a few at a time again.
 func TestAnOutageOfManyAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -54,28 +42,6 @@ func TestAnOutageOfManyAtATime(t *testing.T) {
 			assert.NotContains(t, line, "down")
 		}
 		assert.LessOrEqual(t, len(s.asked), 200+8+3, "eight were asked before, and three were asked alone in vain")
-	})
-}
-
-// What left before the outage says nothing of its end.
-func TestALateAnswerEndsNoOutage(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		slow := func(in int) time.Duration {
-			if in == 2 {
-				return 30 * time.Second
-			}
-			return 100 * time.Millisecond
-		}
-		s := taking(slow, func(in, _ int, since time.Duration) error {
-			if in > 2 && since < 40*time.Second {
-				return errDown
-			}
-			return nil
-		})
-		lines, _, err := s.lines(t.Context(), wide, upTo(20)...)
-		require.NoError(t, err)
-		assert.Len(t, lines, 20)
-		assert.LessOrEqual(t, len(s.asked), 20+5+6)
 	})
 }
 

@@ -149,29 +149,11 @@ func TestWhatAHeaderDoesNotCountIsTakenOff(t *testing.T) {
 	assert.Equal(t, 99, a.day.Left)
 	a.asks(store.Granted, says(99))
 	assert.Equal(t, 99, a.day.Left, "reserved after all that is known was committed: it is right")
-}
-
-func TestMoreAreUnderWayThanAreLeft(t *testing.T) {
-	a := open(t)
-	first := a.wants(store.Granted)
-	a.wants(store.Granted)
-	a.wants(store.Granted)
-	a.commit(first, says(1))
-	assert.Equal(t, store.Reservation{Grant: store.Spent, Until: midnight}, a.reserve(5))
-}
-
-func TestTheLowerOfTwoHeadersCounts(t *testing.T) {
-	a := open(t)
-	late := a.wants(store.Granted)
-	a.asks(store.Granted, says(500))
-	a.commit(late, says(900))
-	assert.Equal(t, 500, a.day.Left)
-	late, odd := a.wants(store.Granted), a.wants(store.Granted)
-	a.commit(odd, says(10))
-	a.commit(late, says(480))
-	assert.Equal(t, 10, a.day.Left, "it was reserved before that was known")
-	a.asks(store.Granted, says(479))
-	assert.Equal(t, 479, a.day.Left, "this one after it")
+	for range 10 {
+		a.asks(store.Granted, silent)
+	}
+	a.asks(store.Granted, says(89))
+	assert.Equal(t, 89, a.day.Left)
 }
 
 func TestAReserveIsKept(t *testing.T) {
@@ -267,17 +249,7 @@ func TestARefusedDayIsProbedEvery15Minutes(t *testing.T) {
 	}
 }
 
-func TestARefusalOfBeforeAServedProbeIsOld(t *testing.T) {
-	a := open(t)
-	old := a.wants(store.Granted)
-	a.asks(store.Granted, refused)
-	a.now = a.now.Add(15 * time.Minute)
-	a.asks(store.Probe, silent)
-	a.commit(old, refused)
-	a.wants(store.Granted)
-}
-
-func TestAHeaderOfBeforeAServedProbeRaisesNothing(t *testing.T) {
+func TestAnAnswerOfBeforeAServedProbeIsOld(t *testing.T) {
 	a := open(t)
 	old := a.wants(store.Granted)
 	a.asks(store.Granted, refused)
@@ -286,17 +258,12 @@ func TestAHeaderOfBeforeAServedProbeRaisesNothing(t *testing.T) {
 	a.commit(old, says(400))
 	assert.Equal(t, 4, a.day.Left, "the old attempt may not be counted")
 	assert.Equal(t, 5, a.day.Most)
-}
-
-func TestADayThatWasOpenBeginsAnew(t *testing.T) {
-	a := open(t)
-	a.asks(store.Granted, says(5))
-	old := a.wants(store.Granted)
-	a.now = midnight
-	assert.Equal(t, 1000, a.left())
-	a.commit(old, says(0))
 	a.commit(old, refused)
-	assert.Equal(t, 1000, a.left(), "what was reserved yesterday says nothing of today")
+	a.asks(store.Granted, refused)
+	a.now = a.now.Add(15 * time.Minute)
+	a.asks(store.Probe, says(3))
+	a.asks(store.Granted, says(0))
+	a.wants(store.Spent) // no header said that none is left: they are believed
 }
 
 func TestTheFirstHeaderOfADayMayBeOfAnAttemptOfYesterday(t *testing.T) {
@@ -398,4 +365,12 @@ func TestAStateThatWasLostKnowsNoneOfItsTokens(t *testing.T) {
 	a.commit(old, unsent)
 	a.commit(store.Reservation{Token: "foreign"}, unsent)
 	assert.Equal(t, 9, a.left())
+}
+
+func TestAGateIsADay(t *testing.T) {
+	var gate dayquota.Gate
+	r := gate.Reserve(noon, 0)
+	assert.Equal(t, store.Granted, r.Grant)
+	gate.Commit(noon, r, says(0))
+	assert.Equal(t, store.Reservation{Grant: store.Spent, Until: midnight}, gate.Reserve(noon, 0))
 }

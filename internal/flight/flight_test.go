@@ -59,27 +59,6 @@ func TestCallersOfAKeyShareAFlight(t *testing.T) {
 	})
 }
 
-func TestACallerLeavesTheOthersAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := newGroup()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
-		defer cancel()
-		var wg sync.WaitGroup
-		wg.Go(func() { // who began it
-			_, _, _, err := g.Join(ctx, "a", sets(1))
-			assert.ErrorIs(t, err, context.DeadlineExceeded)
-		})
-		synctest.Wait()
-		wg.Go(func() {
-			v, joined, _, err := g.Join(t.Context(), "a", sets(2))
-			assert.True(t, joined)
-			assert.NoError(t, err)
-			assert.Equal(t, 1, *v)
-		})
-		wg.Wait()
-	})
-}
-
 func TestTheWorkEndsWithItsLastCaller(t *testing.T) {
 	why := errors.New("the shop is closing")
 	synctest.Test(t, func(t *testing.T) {

@@ -2,7 +2,6 @@ package serve_test
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log"
 	"net"
@@ -163,19 +162,6 @@ func TestConnectionsThatStall(t *testing.T) {
 		})
 	}
 }
-
-func TestCloseReportsTheListener(t *testing.T) {
-	broken := errors.New("broken")
-	s := serve.Start(failing{listen(t, "127.0.0.1:0"), broken}, serve.Config{Handler: http.NotFoundHandler()})
-	assert.ErrorIs(t, s.Close(t.Context()), broken)
-}
-
-type failing struct {
-	net.Listener
-	err error
-}
-
-func (f failing) Close() error { return errors.Join(f.Listener.Close(), f.err) }
 
 func TestHost(t *testing.T) {
 	for addr, want := range map[string]string{
