@@ -66,11 +66,10 @@ func (c *cache) get(k cacheKey) *entry {
 
 // fresh returns the entry of a question if it is fresh; nil otherwise.
 func (c *cache) fresh(k cacheKey) *entry {
-	e := c.get(k)
-	if e == nil || !e.fresh(c.clock) {
-		return nil
+	if e := c.get(k); e != nil && e.fresh(c.clock) {
+		return e
 	}
-	return e
+	return nil
 }
 
 // fallback returns a result, fresh or stale, to use while the service is away; nil if there is none.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fiscope/fiscope/internal/baseurl"
+	"github.com/fiscope/fiscope/internal/build"
 	"github.com/fiscope/fiscope/internal/scrub"
 	"github.com/fiscope/fiscope/internal/solguard"
 )
@@ -35,7 +36,11 @@ type Client struct {
 // also refuses plain http, except to this machine (localhost, 127.0.0.0/8 and ::1, without a proxy): anyone on the
 // network path could read the key and the clave.
 func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
-	c := defaultConfig()
+	c := config{
+		userAgent: userAgent(build.Read().Version),
+		calls:     settings{timeout: 10 * time.Second, cpeTimeout: 30 * time.Second, retries: 2},
+		retry:     RetryPolicy{}.filled(),
+	}
 	for i, opt := range opts {
 		if opt == nil {
 			return nil, fmt.Errorf("fiscope: option %d is nil", i)
@@ -159,18 +164,6 @@ func (c *Client) String() string { return "fiscope.Client(" + c.baseURL + ")" }
 // LogValue returns the base URL.
 func (c *Client) LogValue() slog.Value { return slog.StringValue(c.baseURL) }
 
-// withoutProxy returns a transport that connects to this machine directly: a proxy would read the key and the clave. It
-// cannot see the proxy of a RoundTripper other than net/http's.
-func withoutProxy(rt http.RoundTripper) http.RoundTripper {
-	t, ok := rt.(*http.Transport)
-	if !ok || t.Proxy == nil || reflect.ValueOf(t.Proxy).Pointer() == reflect.ValueOf(http.ProxyFromEnvironment).Pointer() {
-		return rt // ProxyFromEnvironment never uses a proxy for loopback
-	}
-	t = t.Clone()
-	t.Proxy = nil
-	return t
-}
-
 func checkAPIKey(key string) error {
 	switch {
 	case key == "":
@@ -185,16 +178,21 @@ func checkAPIKey(key string) error {
 	return nil
 }
 
-// transportTo returns the transport to the service.
+// transportTo returns the transport to the service. It connects to this machine without a proxy, which would read the key
+// and the clave; it cannot see the proxy of a RoundTripper other than net/http's.
 func (c config) transportTo(baseURL string) http.RoundTripper {
 	rt := c.transport
 	if rt == nil {
 		rt = defaultTransport()
 	}
-	if strings.HasPrefix(baseURL, "http:") && !c.insecure {
-		return withoutProxy(rt)
+	t, ok := rt.(*http.Transport)
+	if !strings.HasPrefix(baseURL, "http:") || c.insecure || !ok || t.Proxy == nil ||
+		reflect.ValueOf(t.Proxy).Pointer() == reflect.ValueOf(http.ProxyFromEnvironment).Pointer() { // never a proxy for loopback
+		return rt
 	}
-	return rt
+	t = t.Clone()
+	t.Proxy = nil
+	return t
 }
 
 // defaultTransport returns net/http's transport with its own pool and more idle connections per host: with the default

@@ -71,6 +71,3 @@ func (s *serviceClock) ahead() time.Duration {
 }
 
 func (s *serviceClock) now() time.Time { return s.own.now().Add(s.ahead()) }
-
-// since returns the time elapsed since a time of the service's clock; it is negative before.
-func (s *serviceClock) since(at time.Time) time.Duration { return s.now().Sub(at) }

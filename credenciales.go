@@ -23,13 +23,12 @@ func (c CredencialesSOL) check() error {
 		return err
 	}
 	for _, credential := range []struct{ field, text string }{{"usuarioSol", c.Usuario}, {"claveSol", c.Clave.text()}} {
-		if credential.text == "" {
+		switch {
+		case credential.text == "":
 			return invalid(credential.field, "is empty")
-		}
-		if strings.ContainsFunc(credential.text, unicode.IsControl) {
+		case strings.ContainsFunc(credential.text, unicode.IsControl):
 			return invalid(credential.field, "holds control characters: often the line break of the file it was read from")
-		}
-		if strings.TrimFunc(credential.text, invisible) != credential.text {
+		case strings.TrimFunc(credential.text, invisible) != credential.text:
 			return invalid(credential.field, "has blanks or invisible characters around it: trim what it was read from")
 		}
 	}

@@ -117,8 +117,7 @@ func (f *Fecha) UnmarshalText(text []byte) error {
 func (f *Fecha) Scan(src any) error {
 	switch v := src.(type) {
 	case nil:
-		*f = Fecha{}
-		return nil
+		return f.UnmarshalText(nil)
 	case time.Time:
 		date := NewFecha(v.Date())
 		if v.IsZero() || !date.Valid() || !v.Equal(date.En(v.Location())) {

@@ -73,10 +73,7 @@ func (k keeper) save(ctx context.Context, q *question, a *answer, lifetime time.
 		s.Expires = k.clock.toReal(a.asOf.Add(lifetime))
 		ttl = min(ttl, lifetime+min(ttl, max(0, k.policy.StaleIfError)))
 	}
-	value, err := json.Marshal(s)
-	if err != nil { // never: texts and times always marshal
-		return
-	}
+	value, _ := json.Marshal(s) // texts and times always marshal
 	name := k.shared.name("answer", q.key.parts()...)
 	k.shared.write(ctx, func(ctx context.Context) error { return k.shared.store.Save(ctx, name, value, ttl) })
 }
@@ -91,9 +88,6 @@ func (k keeper) find(ctx context.Context, q *question) *entry {
 		return e
 	}
 	value := k.shared.load(ctx, k.shared.name("answer", q.key.parts()...))
-	if value == nil {
-		return nil
-	}
 	if e := k.load(q, value); e != nil {
 		k.put(q.key, e)
 	}

@@ -3,6 +3,8 @@ package fiscope
 import (
 	"context"
 	"log/slog"
+	"reflect"
+	"slices"
 
 	"github.com/fiscope/fiscope/internal/loglimit"
 )
@@ -90,32 +92,28 @@ func (e Event) message() string {
 
 // LogValue returns a group of the fields that are set.
 func (e Event) LogValue() slog.Value {
-	attrs := []slog.Attr{slog.String("op", string(e.Op)), slog.Int("attempt", e.Attempt), slog.String("duration", e.Duration.String()), slog.String("delivery", e.Delivery.String())}
-	if e.StatusCode != 0 {
-		attrs = append(attrs, slog.Int("status", e.StatusCode))
+	more := []slog.Attr{slog.Int("status", e.StatusCode)}
+	if failure, ok := e.Err.(*Error); ok { //nolint:errorlint // it always is
+		more = append(more, slog.String("code", failure.Code))
 	}
-	if failure, ok := e.Err.(*Error); ok && failure.Code != "" { //nolint:errorlint // it always is
-		attrs = append(attrs, slog.String("code", failure.Code))
-	}
-	if e.Avoided != avoidedNot {
-		attrs = append(attrs, slog.String("avoided", string(e.Avoided)))
-	}
-	if e.Source != "" {
-		attrs = append(attrs, slog.String("source", string(e.Source)))
-	}
-	if _, instead := fallbacks[e.Source]; instead && !e.AsOf.IsZero() {
-		attrs = append(attrs, slog.Time("asOf", e.AsOf))
+	more = append(more, slog.String("avoided", string(e.Avoided)), slog.String("source", string(e.Source)))
+	if _, instead := fallbacks[e.Source]; instead {
+		more = append(more, slog.Time("asOf", e.AsOf))
 	}
 	if e.RateLimit != nil {
-		attrs = append(attrs, slog.String("quota", e.RateLimit.String()))
+		more = append(more, slog.String("quota", e.RateLimit.String()))
 	}
 	if e.Err != nil {
-		attrs = append(attrs, slog.String("class", ErrorClass(e.Err)), slog.String("error", e.Err.Error()))
+		more = append(more, slog.String("class", ErrorClass(e.Err)), slog.String("error", e.Err.Error()))
 	}
-	if len(e.Warnings) > 0 {
-		attrs = append(attrs, slog.Any("warnings", e.Warnings))
-	}
-	return slog.GroupValue(attrs...)
+	return group([]slog.Attr{slog.String("op", string(e.Op)), slog.Int("attempt", e.Attempt), slog.String("duration", e.Duration.String()), slog.String("delivery", e.Delivery.String())},
+		append(more, slog.Any("warnings", e.Warnings)))
+}
+
+// group returns the attributes that are always shown, and those of more that are set.
+func group(always, more []slog.Attr) slog.Value {
+	more = slices.DeleteFunc(more, func(a slog.Attr) bool { return reflect.ValueOf(a.Value.Any()).IsZero() })
+	return slog.GroupValue(append(always, more...)...)
 }
 
 // LogValue returns a group of the fields that are set, with the line of Error as "error".
@@ -123,15 +121,9 @@ func (e *Error) LogValue() slog.Value {
 	if e == nil {
 		return slog.StringValue(e.Error())
 	}
-	attrs := []slog.Attr{slog.String("error", e.Error()), slog.String("op", string(e.Op)), slog.String("class", ErrorClass(e)), slog.String("delivery", e.Delivery.String()), slog.Int("attempts", e.Attempts)}
-	if e.StatusCode != 0 {
-		attrs = append(attrs, slog.Int("status", e.StatusCode), slog.String("code", e.Code))
-	}
-	if e.Field != "" {
-		attrs = append(attrs, slog.String("field", e.Field))
-	}
+	more := []slog.Attr{slog.Int("status", e.StatusCode), slog.String("code", e.Code), slog.String("field", e.Field)}
 	if e.RetryAfter > 0 {
-		attrs = append(attrs, slog.String("retryAfter", e.RetryAfter.String()))
+		more = append(more, slog.String("retryAfter", e.RetryAfter.String()))
 	}
-	return slog.GroupValue(attrs...)
+	return group([]slog.Attr{slog.String("error", e.Error()), slog.String("op", string(e.Op)), slog.String("class", ErrorClass(e)), slog.String("delivery", e.Delivery.String()), slog.Int("attempts", e.Attempts)}, more)
 }

@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/fiscope/fiscope/internal/build"
 	"github.com/fiscope/fiscope/internal/scrub"
 	"github.com/fiscope/fiscope/store"
 )
@@ -50,14 +49,6 @@ type config struct {
 	observers  []notice
 	logger     *slog.Logger
 	hooks      []Hook
-}
-
-func defaultConfig() config {
-	return config{
-		userAgent: userAgent(build.Read().Version),
-		calls:     settings{timeout: 10 * time.Second, cpeTimeout: 30 * time.Second, retries: 2},
-		retry:     RetryPolicy{}.filled(),
-	}
 }
 
 // WithHTTPClient makes the calls with the transport of hc, for a proxy, a CA or tracing. Its Timeout, if set, bounds

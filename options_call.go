@@ -151,6 +151,14 @@ func WithRespaldo(r Respaldo) SharedOption {
 	})
 }
 
+// use sets the Respaldo that a source asks.
+func (s *settings) use(name Source, r Respaldo) {
+	if s.respaldos == nil {
+		s.respaldos = map[Source]Respaldo{}
+	}
+	s.respaldos[name] = r
+}
+
 // walkOption is an option of operations that ask for one day after another. Every other operation refuses it.
 type walkOption func(*walkOptions)
 

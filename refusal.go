@@ -18,18 +18,11 @@ import (
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
-// The machine-readable codes that the contract names (docs/contract.md, 7).
-const (
-	codeNotFound              = "NOT_FOUND"
-	codeSearchTooShort        = "SEARCH_TOO_SHORT"
-	codeInvalidSOLCredentials = "INVALID_SOL_CREDENTIALS"
-)
-
-// codes are the contract's error codes. They take precedence over the status.
+// codes are the error codes that the contract names (docs/contract.md, 7). They take precedence over the status.
 var codes = map[string]outcome{
-	codeNotFound:              notFound,
-	codeSearchTooShort:        tooShort,
-	codeInvalidSOLCredentials: solRefused,
+	"NOT_FOUND":               notFound,
+	"SEARCH_TOO_SHORT":        tooShort,
+	"INVALID_SOL_CREDENTIALS": solRefused,
 }
 
 func ofContract(code string) bool { return codes[code] != 0 }
@@ -88,7 +81,7 @@ func (a *answer) denial(said errorbody.Body, e *Error) outcome {
 		}
 		e.Message = fmt.Sprintf("a firewall or proxy refused the call (HTTP 403, %s)", cmp.Or(a.media(), "no media type"))
 		return failedForGood
-	case a.Status == http.StatusUnauthorized && (digitsOrNone(said.Code) || a.reading.sol && !aboutKey(said.Code)):
+	case a.Status == http.StatusUnauthorized && (said.Code == "" || scrub.Digits(said.Code) || a.reading.sol && !aboutKey(said.Code)):
 		if !said.Says() {
 			e.Message, e.quoted = fmt.Sprintf("a proxy may ask for a login: %s", e.Message), false
 		}
@@ -98,9 +91,6 @@ func (a *answer) denial(said errorbody.Body, e *Error) outcome {
 	}
 	return keyRefused
 }
-
-// digitsOrNone reports whether an error code is empty or only digits, such as 401.
-func digitsOrNone(code string) bool { return code == "" || scrub.Digits(code) }
 
 // aboutKey reports whether the code of a 401 says that it refuses the API key.
 func aboutKey(code string) bool {

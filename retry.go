@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -31,15 +32,9 @@ type RetryPolicy struct {
 
 // filled returns the policy with its defaults and without negative values.
 func (p RetryPolicy) filled() RetryPolicy {
-	or := func(d, byDefault time.Duration) time.Duration {
-		if d == 0 {
-			return byDefault
-		}
-		return max(d, 0)
-	}
-	p.Base = or(p.Base, 250*time.Millisecond)
-	p.Cap = or(p.Cap, max(p.Base, 4*time.Second))
-	p.MaxRetryAfter = or(p.MaxRetryAfter, 10*time.Second)
+	p.Base = max(0, cmp.Or(p.Base, 250*time.Millisecond))
+	p.Cap = max(0, cmp.Or(p.Cap, max(p.Base, 4*time.Second)))
+	p.MaxRetryAfter = max(0, cmp.Or(p.MaxRetryAfter, 10*time.Second))
 	return p
 }
 

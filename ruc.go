@@ -23,10 +23,6 @@ const (
 	ClasePersonaJuridica ClaseRUC = "20" // legal entity: company, association, public body
 )
 
-func (c ClaseRUC) known() bool {
-	return slices.Contains([]ClaseRUC{ClasePersonaNatural, "15", "16", "17", ClasePersonaJuridica}, c)
-}
-
 // ClaseDeRUC returns the first two digits of a RUC; "" if ruc is not 11 digits. It ignores the check digit.
 func ClaseDeRUC(ruc string) ClaseRUC {
 	if len(ruc) != rucLen || !scrub.Digits(ruc) {
@@ -103,7 +99,7 @@ func checkStrictRUC(field, ruc string) error {
 		err.Field, err.texto = field, rucDeCampo[field]+" no es válido, un dígito no corresponde: revíselo."
 		return err
 	}
-	if !ClaseDeRUC(ruc).known() {
+	if !slices.Contains([]ClaseRUC{ClasePersonaNatural, "15", "16", "17", ClasePersonaJuridica}, ClaseDeRUC(ruc)) {
 		return invalid(field, "%s must begin with 10, 15, 16, 17 or 20", scrub.AbridgeRUC(ruc))
 	}
 	return nil

@@ -206,7 +206,7 @@ func (w *walk) rate(ctx context.Context, dia Fecha) (dayRate, error) {
 }
 
 // age returns the time since the hour of a day's rate; it is negative before. Each answer may correct the clock.
-func (w *walk) age(dia Fecha) time.Duration { return w.core.serviceClock.since(dia.Publicacion()) }
+func (w *walk) age(dia Fecha) time.Duration { return w.core.serviceClock.now().Sub(dia.Publicacion()) }
 
 func (w *walk) notYet(dia Fecha) error {
 	e, age := newError(unpublished, "the rate of %s is not out yet", dia), w.age(dia)

@@ -33,14 +33,14 @@ func Check(s string, insecure bool) (string, error) {
 		return "", errors.New("fiscope: the base URL has no host: want the form https://host[:port][/path]")
 	case u.User != nil:
 		return "", errors.New("fiscope: the base URL carries a user: credentials do not belong into a URL")
-	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+	case u.RawQuery != "" || u.ForceQuery || strings.Contains(s, "#"):
 		return "", errors.New("fiscope: the base URL carries a query or a fragment: want the form https://host[:port][/path]")
 	case u.Scheme == "http" && !insecure && !loopback(strings.ToLower(u.Hostname())):
 		return "", fmt.Errorf("fiscope: the base URL http://%s would send the API key and the clave in clear: use https, or http://localhost for this machine, or WithInsecureHTTP in a private network", u.Host)
 	case u.Scheme != "http" && u.Scheme != "https":
 		return "", fmt.Errorf("fiscope: the base URL has the scheme %q: want https", u.Scheme)
 	}
-	if err := checkHostAndPath(s, u); err != nil {
+	if err := checkHostAndPath(u); err != nil {
 		return "", err
 	}
 	s = u.Scheme + strings.Replace(s[len(u.Scheme):], u.Host, strings.ToLower(u.Host), 1)
@@ -55,12 +55,10 @@ func loopback(host string) bool {
 }
 
 // checkHostAndPath refuses typical mistakes of copying or assembling a URL. net/url accepts them, but each call would
-// fail later, or go to another path. s is the text of u.
-func checkHostAndPath(s string, u *url.URL) error {
+// fail later, or go to another path.
+func checkHostAndPath(u *url.URL) error {
 	port, err := strconv.ParseUint(u.Port(), 10, 16)
 	switch {
-	case strings.Contains(s, "#"):
-		return errors.New("fiscope: the base URL carries a query or a fragment: want the form https://host[:port][/path]")
 	case strings.ContainsFunc(u.Host+u.Path, misplaced):
 		return errors.New("fiscope: the base URL holds a blank, a backslash or a character that does not show or has no place there: want the form https://host[:port][/path]")
 	case strings.HasSuffix(u.Host, ":"), u.Port() != "" && (err != nil || port == 0):

@@ -88,7 +88,7 @@ func (b Batch[E, A]) Over(ctx context.Context, p Policy, inputs iter.Seq[E], yie
 	r := &run[E, A]{
 		Batch: b, ctx: ctx, policy: p, next: read, yield: yield,
 		answers: make(chan *query[E, A], p.Concurrency),
-		low:     p.From, above: map[int]struct{}{}, failedFrom: math.MaxInt,
+		low:     p.From, above: map[int]bool{}, failedFrom: math.MaxInt,
 	}
 	r.known, _ = simplelru.NewLRU[string, *query[E, A]](memory, nil) // fails only for sizes below 1
 	defer stop()
@@ -103,13 +103,9 @@ func (b *run[E, A]) canRead() bool { return !b.ended && b.position-b.low < windo
 
 // markDone marks a position as delivered or skipped.
 func (b *run[E, A]) markDone(position int) {
-	b.above[position] = struct{}{}
-	for {
-		if _, ok := b.above[b.low]; !ok {
-			return
-		}
+	b.above[position] = true
+	for ; b.above[b.low]; b.low++ {
 		delete(b.above, b.low)
-		b.low++
 	}
 }
 

@@ -35,11 +35,11 @@ type run[E, A any] struct {
 	held     []*query[E, A] // failures to deliver once another input is answered
 	queue    []*query[E, A] // inputs that wait since a pause: those that failed, then those that a probe skipped
 
-	failures   int              // since the last answer, of inputs from outside of the queue
-	doubts     int              // since the last answer, of the queue
-	failedFrom int              // the lowest position of consecutive failures that were delivered
-	low        int              // the lowest undelivered position
-	above      map[int]struct{} // delivered positions above it
+	failures   int          // since the last answer, of inputs from outside of the queue
+	doubts     int          // since the last answer, of the queue
+	failedFrom int          // the lowest position of consecutive failures that were delivered
+	low        int          // the lowest undelivered position
+	above      map[int]bool // delivered positions above it
 
 	away  time.Time     // since when the batch has paused; zero if it has not
 	until time.Time     // when to probe with one input

@@ -60,19 +60,17 @@ func match(name, text string) (Rank, bool) {
 	case at == 0:
 		return Prefix, true
 	}
-	for at >= 0 {
+	for {
 		before, _ := utf8.DecodeLastRuneInString(name[:at])
 		if !OfWord(before) {
 			return Word, true
 		}
-		_, size := utf8.DecodeRuneInString(name[at:])
-		next := strings.Index(name[at+size:], text)
+		next := strings.Index(name[at+1:], text)
 		if next < 0 {
-			break
+			return Inside, true
 		}
-		at += size + next
+		at += 1 + next
 	}
-	return Inside, true
 }
 
 // OfWord reports whether a character is part of a word: a text after it does not begin a word.

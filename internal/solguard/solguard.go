@@ -87,8 +87,7 @@ func User(usuario string) string { return strings.ToUpper(usuario) }
 // Credential returns the guard's name for a credential.
 func (g *Guard) Credential(ruc, usuario, clave string) Credential {
 	c := Credential{user: user{ruc, User(usuario)}}
-	text := make([]byte, 0, 128)
-	text = append(text, g.key[:]...)
+	text := append(make([]byte, 0, 128), g.key[:]...)
 	for _, part := range []string{c.user.ruc, c.user.name, clave} {
 		text = binary.AppendUvarint(text, uint64(len(part)))
 		text = append(text, part...)
@@ -104,12 +103,11 @@ func (g *Guard) Acquire(ctx context.Context, c Credential, patience time.Duratio
 	if busy == nil {
 		return p, err
 	}
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
+	over := time.After(patience)
 	for ; busy != nil; p, busy, err = g.try(c) {
 		select {
 		case <-busy:
-		case <-timer.C:
+		case <-over:
 			return nil, ErrBusy
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -271,8 +269,7 @@ func (p *Permit) Release(v Verdict, least time.Duration) (counts time.Duration) 
 	case v == Cut:
 		s.cut = p.began
 	case v == Rejected:
-		counts = Memory
-		s.accepted = time.Time{}
+		counts, s.accepted = Memory, time.Time{}
 		p.refuse(&Refused{Since: now, Until: now.Add(counts), Private: true})
 	case v == Doubtful && !p.guard.KeyRefused.Load():
 		if s.doubts == 0 || unchanged { // simultaneous refusals are one doubt
@@ -288,10 +285,9 @@ func (p *Permit) Release(v Verdict, least time.Duration) (counts time.Duration) 
 
 // refuse records a refusal. It never shortens a block.
 func (p *Permit) refuse(r *Refused) {
-	if last := p.state.refusal; last != nil && last.Until.After(r.Until) && last != p.refusal {
-		return
+	if last := p.state.refusal; last == nil || last == p.refusal || !last.Until.After(r.Until) {
+		p.state.refusal = r
 	}
-	p.state.refusal = r
 }
 
 // end lets the next waiting call go.
