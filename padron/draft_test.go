@@ -24,6 +24,15 @@ const registryText = registryHeader +
 	"20000000002|GLORIA S.A.|ACTIVO|HABIDO|150101|-|-|-|-|-|-|-|-|-|-|\n" +
 	"20000000003|LA GLORIA|BAJA DEFINITIVA|NO HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n"
 
+// numberedRows are n rows of a registry.
+func numberedRows(n int) string {
+	var rows strings.Builder
+	for i := range n {
+		fmt.Fprintf(&rows, "20%09d|GLORIA|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n", i)
+	}
+	return rows.String()
+}
+
 // folder is one with the files that are given, each its content.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
@@ -146,13 +155,7 @@ func TestTheShareOfOddRows(t *testing.T) {
 		"all":                   {100, 100, 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var text strings.Builder
-			text.WriteString(registryHeader)
-			for i := range c.rows - c.odd {
-				fmt.Fprintf(&text, "20%09d|GLORIA|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n", i)
-			}
-			text.WriteString(strings.Repeat("short|\n", c.odd))
-			dir := folder(t, map[string]string{"registry.txt": text.String()})
+			dir := folder(t, map[string]string{"registry.txt": registryHeader + numberedRows(c.rows-c.odd) + strings.Repeat("short|\n", c.odd)})
 			_, err := padron.Import(t.Context(), filepath.Join(dir, "registry.txt"), filepath.Join(dir, "padron.index"), padron.ImportOptions{MaxOdd: c.most})
 			assert.Equal(t, c.refused, errors.Is(err, padron.ErrOddRows), "%v", err)
 		})
@@ -173,15 +176,7 @@ func TestAMuchSmallerRegistry(t *testing.T) {
 		"one, and it may be": {1, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var rows strings.Builder
-			for i := range 100 {
-				fmt.Fprintf(&rows, "20%09d|GLORIA|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n", i)
-			}
-			lines := strings.SplitAfter(rows.String(), "\n")
-			dir := folder(t, map[string]string{
-				"all.txt":  registryHeader + rows.String(),
-				"next.txt": registryHeader + strings.Join(lines[:c.rows], ""),
-			})
+			dir := folder(t, map[string]string{"all.txt": registryHeader + numberedRows(100), "next.txt": registryHeader + numberedRows(c.rows)})
 			index := filepath.Join(dir, "padron.index")
 			_, err := padron.Import(t.Context(), filepath.Join(dir, "all.txt"), index, padron.ImportOptions{})
 			require.NoError(t, err)
@@ -200,13 +195,8 @@ func TestAMuchSmallerRegistry(t *testing.T) {
 
 // TestARowIsOddOnce also where it has no name and is replaced.
 func TestARowIsOddOnce(t *testing.T) {
-	var text strings.Builder
-	text.WriteString(registryHeader)
-	for i := range 99 {
-		fmt.Fprintf(&text, "20%09d|GLORIA|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n", i)
-	}
 	dir := folder(t, map[string]string{
-		"registry.txt": text.String() + "20000000100|-|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n20000000100|LECHE|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n",
+		"registry.txt": registryHeader + numberedRows(99) + "20000000100|-|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n20000000100|LECHE|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n",
 	})
 	report, err := padron.Import(t.Context(), filepath.Join(dir, "registry.txt"), filepath.Join(dir, "padron.index"), padron.ImportOptions{MaxOdd: 1. / 101})
 	require.NoError(t, err)
