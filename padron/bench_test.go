@@ -104,15 +104,6 @@ func BenchmarkPadron(b *testing.B) {
 			})
 		}
 	}
-	b.Run("scan", func(b *testing.B) { // of all folded names, in memory: what a search would cost without the index
-		for b.Loop() {
-			for _, name := range x.FoldedNames() {
-				if bytes.Contains(name, []byte("zzqxw")) {
-					b.Fatal("found")
-				}
-			}
-		}
-	})
 }
 
 // someRUCs returns a tenth of all RUCs, a million at most, in a random order. They are drawn through an index of their
