@@ -1,10 +1,6 @@
 package padron
 
 import (
-	"encoding/json"
-	"os"
-	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -40,27 +36,5 @@ func TestDireccion(t *testing.T) {
 			require.Len(t, rows, 1)
 			assert.Equal(t, test.want, direccion([]byte(rows[0].Calle), lugarOf(rows[0].Ubigeo)))
 		})
-	}
-}
-
-// The mock's own taxpayers have addresses of the same form, and the names of the same list.
-func TestDireccionesOfTheMock(t *testing.T) {
-	content, err := os.ReadFile("../mockserver/data/contribuyentes.json")
-	require.NoError(t, err)
-	var data struct {
-		Contribuyentes []struct{ RUC, Direccion, Ubigeo, Departamento, Provincia, Distrito string }
-	}
-	require.NoError(t, json.Unmarshal(content, &data))
-	require.NotEmpty(t, data.Contribuyentes)
-	calle := regexp.MustCompile(`^([A-Z]{2}\. |[A-Z]{3}\.)[A-Z]`)
-	for _, c := range data.Contribuyentes {
-		in := lugarOf(c.Ubigeo)
-		assert.Equal(t, lugar{c.Departamento, c.Provincia, c.Distrito}, in, c.RUC)
-		if c.Direccion != "-" {
-			before, ok := strings.CutSuffix(c.Direccion, " "+c.Departamento+" - "+c.Provincia+" - "+c.Distrito)
-			assert.True(t, ok, c.Direccion)
-			assert.Regexp(t, calle, before)
-			assert.Equal(t, c.Direccion, direccion([]byte(before), in))
-		}
 	}
 }

@@ -24,6 +24,15 @@ const registryText = registryHeader +
 	"20000000002|GLORIA S.A.|ACTIVO|HABIDO|150101|-|-|-|-|-|-|-|-|-|-|\n" +
 	"20000000003|LA GLORIA|BAJA DEFINITIVA|NO HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n"
 
+// numberedRows are n rows of a registry.
+func numberedRows(n int) string {
+	var rows strings.Builder
+	for i := range n {
+		fmt.Fprintf(&rows, "20%09d|GLORIA|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n", i)
+	}
+	return rows.String()
+}
+
 // folder is one with the files that are given, each its content.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
@@ -48,7 +57,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// TestAFailedImportLeavesNothing compares the folder with what it was.
+// TestAFailedImportLeavesNothing compares the folder with what it was, less what a killed import left.
 func TestAFailedImportLeavesNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
@@ -56,6 +65,7 @@ func TestAFailedImportLeavesNothing(t *testing.T) {
 		want string // in the error
 	}{
 		"no registry":            {"<html>", "", "web page"},
+		"an empty file":          {"", "", "download went wrong"},
 		"more odd rows than set": {registryText + "2000|short|\n", "", "1 of 4 rows are odd"},
 		"cut":                    {registryText[:50], "", "header"},
 		"left while it hashes":   {registryText, padron.PhaseHash, "canceled"},
@@ -66,8 +76,10 @@ func TestAFailedImportLeavesNothing(t *testing.T) {
 		"left at the end":        {registryText, padron.PhaseInner, "canceled"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			files := map[string]string{"registry.txt": c.text, "padron.index": "the old one"}
+			files := map[string]string{"registry.txt": c.text, "padron.index": "the old one", "padron.index.import": "left", "padron.index.import-rows": "left"}
 			dir := folder(t, files)
+			delete(files, "padron.index.import")
+			delete(files, "padron.index.import-rows")
 			temporary := t.TempDir()
 			t.Setenv("TMPDIR", temporary)
 			ctx, cancel := context.WithCancel(t.Context())
@@ -110,48 +122,6 @@ func TestAnImportTakesWhatAKilledOneLeft(t *testing.T) {
 	require.NoError(t, x.Close())
 }
 
-// TestWhatADraftNeverWasIsLeftAlone, and above all what a link leads to.
-func TestWhatADraftNeverWasIsLeftAlone(t *testing.T) {
-	for name, c := range map[string]struct {
-		put  func(far, name string) error
-		name string
-	}{
-		"a link":                  {os.Symlink, ".import"},
-		"a link to nothing":       {func(far, name string) error { return os.Symlink(far+"-none", name) }, ".import"},
-		"a folder":                {func(_, name string) error { return os.Mkdir(name, 0o700) }, ".import"},
-		"a link, of the rows":     {os.Symlink, ".import-rows"},
-		"to nothing, of the rows": {func(far, name string) error { return os.Symlink(far+"-none", name) }, ".import-rows"},
-		"a folder, of the rows":   {func(_, name string) error { return os.Mkdir(name, 0o700) }, ".import-rows"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir, far := folder(t, map[string]string{"registry.txt": registryText}), folder(t, map[string]string{"far": "of somebody"})
-			index := filepath.Join(dir, "padron.index")
-			if err := c.put(filepath.Join(far, "far"), index+c.name); err != nil {
-				t.Skip(err) // on Windows not everybody may make a link
-			}
-			_, err := padron.Import(t.Context(), filepath.Join(dir, "registry.txt"), index, padron.ImportOptions{})
-			require.ErrorContains(t, err, "padron.index"+c.name+" is there and no file: remove it")
-			assert.Equal(t, map[string]string{"far": "of somebody"}, contents(t, far))
-			_, err = os.Lstat(index + c.name)
-			require.NoError(t, err)
-			require.NoError(t, os.Remove(index+c.name))
-			assert.Equal(t, map[string]string{"registry.txt": registryText}, contents(t, dir))
-		})
-	}
-}
-
-// TestARefusedImportClearsUp after one that was killed, also where it never gets to the rows.
-func TestARefusedImportClearsUp(t *testing.T) {
-	for name, text := range map[string]string{"an empty file": "", "no registry": "<html>"} {
-		t.Run(name, func(t *testing.T) {
-			dir := folder(t, map[string]string{"registry.txt": text, "padron.index.import": "left", "padron.index.import-rows": "left"})
-			_, err := padron.Import(t.Context(), filepath.Join(dir, "registry.txt"), filepath.Join(dir, "padron.index"), padron.ImportOptions{})
-			require.ErrorContains(t, err, "download went wrong")
-			assert.Equal(t, map[string]string{"registry.txt": text}, contents(t, dir))
-		})
-	}
-}
-
 // TestALinkToAnIndexStays, and what it leads to is replaced.
 func TestALinkToAnIndexStays(t *testing.T) {
 	dir, far := folder(t, map[string]string{"registry.txt": registryText}), folder(t, map[string]string{"far.index": "the old one"})
@@ -170,19 +140,6 @@ func TestALinkToAnIndexStays(t *testing.T) {
 	require.NoError(t, x.Close())
 }
 
-// TestALinkToNothingIsRefused: the index would take its place.
-func TestALinkToNothingIsRefused(t *testing.T) {
-	dir := folder(t, map[string]string{"registry.txt": registryText})
-	link := filepath.Join(dir, "padron.index")
-	if err := os.Symlink("none", link); err != nil {
-		t.Skip(err) // on Windows not everybody may
-	}
-	_, err := padron.Import(t.Context(), filepath.Join(dir, "registry.txt"), link, padron.ImportOptions{})
-	require.ErrorContains(t, err, link+": it is a link to nothing: remove it, or make what it leads to")
-	require.NoError(t, os.Remove(link), "it is there")
-	assert.Equal(t, map[string]string{"registry.txt": registryText}, contents(t, dir))
-}
-
 // TestTheShareOfOddRows may equal the limit: as a number, 0.29 times 100 is below 29.
 func TestTheShareOfOddRows(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -198,13 +155,7 @@ func TestTheShareOfOddRows(t *testing.T) {
 		"all":                   {100, 100, 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var text strings.Builder
-			text.WriteString(registryHeader)
-			for i := range c.rows - c.odd {
-				fmt.Fprintf(&text, "20%09d|GLORIA|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n", i)
-			}
-			text.WriteString(strings.Repeat("short|\n", c.odd))
-			dir := folder(t, map[string]string{"registry.txt": text.String()})
+			dir := folder(t, map[string]string{"registry.txt": registryHeader + numberedRows(c.rows-c.odd) + strings.Repeat("short|\n", c.odd)})
 			_, err := padron.Import(t.Context(), filepath.Join(dir, "registry.txt"), filepath.Join(dir, "padron.index"), padron.ImportOptions{MaxOdd: c.most})
 			assert.Equal(t, c.refused, errors.Is(err, padron.ErrOddRows), "%v", err)
 		})
@@ -225,15 +176,7 @@ func TestAMuchSmallerRegistry(t *testing.T) {
 		"one, and it may be": {1, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var rows strings.Builder
-			for i := range 100 {
-				fmt.Fprintf(&rows, "20%09d|GLORIA|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n", i)
-			}
-			lines := strings.SplitAfter(rows.String(), "\n")
-			dir := folder(t, map[string]string{
-				"all.txt":  registryHeader + rows.String(),
-				"next.txt": registryHeader + strings.Join(lines[:c.rows], ""),
-			})
+			dir := folder(t, map[string]string{"all.txt": registryHeader + numberedRows(100), "next.txt": registryHeader + numberedRows(c.rows)})
 			index := filepath.Join(dir, "padron.index")
 			_, err := padron.Import(t.Context(), filepath.Join(dir, "all.txt"), index, padron.ImportOptions{})
 			require.NoError(t, err)
@@ -252,13 +195,8 @@ func TestAMuchSmallerRegistry(t *testing.T) {
 
 // TestARowIsOddOnce also where it has no name and is replaced.
 func TestARowIsOddOnce(t *testing.T) {
-	var text strings.Builder
-	text.WriteString(registryHeader)
-	for i := range 99 {
-		fmt.Fprintf(&text, "20%09d|GLORIA|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n", i)
-	}
 	dir := folder(t, map[string]string{
-		"registry.txt": text.String() + "20000000100|-|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n20000000100|LECHE|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n",
+		"registry.txt": registryHeader + numberedRows(99) + "20000000100|-|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n20000000100|LECHE|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n",
 	})
 	report, err := padron.Import(t.Context(), filepath.Join(dir, "registry.txt"), filepath.Join(dir, "padron.index"), padron.ImportOptions{MaxOdd: 1. / 101})
 	require.NoError(t, err)
@@ -268,54 +206,82 @@ func TestARowIsOddOnce(t *testing.T) {
 	assert.Equal(t, 1, report.Odd())
 }
 
-// TestTheRegistrysFileStays where its name is that of a draft.
-func TestTheRegistrysFileStays(t *testing.T) {
-	for _, name := range []string{"padron.index.import", "padron.index.import-rows"} {
+// TestWhereNoIndexIsMade changes nothing of what is there, and above all nothing that a link leads to.
+func TestWhereNoIndexIsMade(t *testing.T) {
+	link := func(far, name string) error { return os.Symlink(far, name) }
+	nowhere := func(far, name string) error { return os.Symlink(far+"-none", name) }
+	mkdir := func(_, name string) error { return os.Mkdir(name, 0o700) }
+	nothing := func(_, _ string) error { return nil }
+	for name, c := range map[string]struct {
+		put   func(far, name string) error
+		name  string // of what is put
+		file  string
+		index string
+		want  string
+	}{
+		"over a folder":                 {mkdir, "padron.index", "registry.txt", "padron.index", "no file"},
+		"over a link to nothing":        {nowhere, "padron.index", "registry.txt", "padron.index", "padron.index: it is a link to nothing: remove it, or make what it leads to"},
+		"over the registry":             {nothing, "", "registry.txt", "registry.txt", "registry's file"},
+		"over a device":                 {nothing, "", "registry.txt", os.DevNull, "no file"},
+		"a draft over the registry":     {nothing, "", "registry.txt.import", "registry.txt", "name another one for the index"},
+		"... its rows over it":          {nothing, "", "registry.txt.import-rows", "registry.txt", "name another one for the index"},
+		"in a folder that is not there": {nothing, "", "registry.txt", "none/padron.index", "no such file"},
+		"of a file that is not there":   {nothing, "", "none.zip", "padron.index", "no such file"},
+		"where a draft's a link":        {link, "padron.index.import", "registry.txt", "padron.index", "padron.index.import is there and no file: remove it"},
+		"... to nothing":                {nowhere, "padron.index.import", "registry.txt", "padron.index", "padron.index.import is there and no file: remove it"},
+		"... a folder":                  {mkdir, "padron.index.import", "registry.txt", "padron.index", "padron.index.import is there and no file: remove it"},
+		"where its rows' is a link":     {link, "padron.index.import-rows", "registry.txt", "padron.index", "padron.index.import-rows is there and no file: remove it"},
+		"... likewise to nothing":       {nowhere, "padron.index.import-rows", "registry.txt", "padron.index", "padron.index.import-rows is there and no file: remove it"},
+		"... likewise a folder":         {mkdir, "padron.index.import-rows", "registry.txt", "padron.index", "padron.index.import-rows is there and no file: remove it"},
+	} {
 		t.Run(name, func(t *testing.T) {
-			dir := folder(t, map[string]string{name: registryText})
-			_, err := padron.Import(t.Context(), filepath.Join(dir, name), filepath.Join(dir, "padron.index"), padron.ImportOptions{})
-			require.ErrorContains(t, err, "name another one for the index")
-			assert.Equal(t, map[string]string{name: registryText}, contents(t, dir))
+			files := map[string]string{"registry.txt": registryText}
+			if c.index == "registry.txt" {
+				files = map[string]string{c.file: registryText}
+			}
+			dir, far := folder(t, files), folder(t, map[string]string{"far": "of somebody"})
+			if err := c.put(filepath.Join(far, "far"), filepath.Join(dir, c.name)); err != nil {
+				t.Skip(err) // on Windows not everybody may make a link
+			}
+			index := filepath.Join(dir, filepath.FromSlash(c.index))
+			if c.index == os.DevNull {
+				index = c.index
+			}
+			_, err := padron.Import(t.Context(), filepath.Join(dir, c.file), index, padron.ImportOptions{})
+			require.ErrorContains(t, err, c.want)
+			assert.Equal(t, map[string]string{"far": "of somebody"}, contents(t, far))
+			if c.name != "" {
+				require.NoError(t, os.Remove(filepath.Join(dir, c.name)), "it is there")
+			}
+			assert.Equal(t, files, contents(t, dir))
 		})
 	}
 }
 
-func TestOfTwoImportsOneFails(t *testing.T) {
-	dir := folder(t, map[string]string{"registry.txt": registryText})
-	file, index := filepath.Join(dir, "registry.txt"), filepath.Join(dir, "padron.index")
+// TestWhileAnImportRuns the old index serves, also after that, and another import fails.
+func TestWhileAnImportRuns(t *testing.T) {
+	dir := folder(t, map[string]string{"old.txt": registryText, "new.txt": strings.ReplaceAll(registryText, "GLORIA S.A.", "LECHE S.A.")})
+	file, index := filepath.Join(dir, "new.txt"), filepath.Join(dir, "padron.index")
+	_, err := padron.Import(t.Context(), filepath.Join(dir, "old.txt"), index, padron.ImportOptions{})
+	require.NoError(t, err)
+	x, err := padron.Open(index)
+	require.NoError(t, err)
+	defer x.Close()
 	tried := map[string]bool{}
-	_, err := padron.Import(t.Context(), file, index, padron.ImportOptions{Progress: func(p padron.Progress) {
-		if tried[p.Phase] {
-			return
-		}
+	_, err = padron.Import(t.Context(), file, index, padron.ImportOptions{Progress: func(p padron.Progress) {
 		tried[p.Phase] = true
 		_, err := padron.Import(t.Context(), file, index, padron.ImportOptions{})
 		assert.ErrorContains(t, err, "another import")
+		assert.Equal(t, []string{"20000000002", "20000000003"}, search(t, x, "gloria", 10))
 	}})
 	require.NoError(t, err)
 	assert.Len(t, tried, 6)
-	assert.Len(t, contents(t, dir), 2)
-	x, err := padron.Open(index)
+	assert.Len(t, contents(t, dir), 3)
+	assert.Equal(t, []string{"20000000002", "20000000003"}, search(t, x, "gloria", 10))
+	next, err := padron.Open(index)
 	require.NoError(t, err)
-	require.NoError(t, x.Close())
-}
-
-func TestWhereNoIndexIsMade(t *testing.T) {
-	dir := folder(t, map[string]string{"registry.txt": registryText})
-	file := filepath.Join(dir, "registry.txt")
-	for name, c := range map[string]struct{ file, index, want string }{
-		"over a folder":                 {file, t.TempDir(), "no file"},
-		"over the registry":             {file, file, "registry's file"},
-		"in a folder that is not there": {file, filepath.Join(dir, "none", "padron.index"), "no such file"},
-		"of a file that is not there":   {filepath.Join(dir, "none.zip"), filepath.Join(dir, "padron.index"), "no such file"},
-		"over a device":                 {file, os.DevNull, "no file"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := padron.Import(t.Context(), c.file, c.index, padron.ImportOptions{})
-			require.ErrorContains(t, err, c.want)
-			assert.Equal(t, map[string]string{"registry.txt": registryText}, contents(t, dir))
-		})
-	}
+	defer next.Close()
+	assert.Equal(t, []string{"20000000003"}, search(t, next, "gloria", 10))
 }
 
 // TestAnIndexThatCannotTakeItsPlace leaves nothing beside it.
@@ -330,24 +296,4 @@ func TestAnIndexThatCannotTakeItsPlace(t *testing.T) {
 	require.ErrorContains(t, err, index)
 	require.NoError(t, os.RemoveAll(index))
 	assert.Equal(t, map[string]string{"registry.txt": registryText}, contents(t, dir))
-}
-
-// TestTheOldIndexServes while the new one takes its place, and after that.
-func TestTheOldIndexServes(t *testing.T) {
-	dir := folder(t, map[string]string{"old.txt": registryText, "new.txt": strings.ReplaceAll(registryText, "GLORIA S.A.", "LECHE S.A.")})
-	index := filepath.Join(dir, "padron.index")
-	_, err := padron.Import(t.Context(), filepath.Join(dir, "old.txt"), index, padron.ImportOptions{})
-	require.NoError(t, err)
-	x, err := padron.Open(index)
-	require.NoError(t, err)
-	defer x.Close()
-	_, err = padron.Import(t.Context(), filepath.Join(dir, "new.txt"), index, padron.ImportOptions{Progress: func(padron.Progress) {
-		assert.Equal(t, []string{"20000000002", "20000000003"}, search(t, x, "gloria", 10))
-	}})
-	require.NoError(t, err)
-	assert.Equal(t, []string{"20000000002", "20000000003"}, search(t, x, "gloria", 10))
-	next, err := padron.Open(index)
-	require.NoError(t, err)
-	defer next.Close()
-	assert.Equal(t, []string{"20000000003"}, search(t, next, "gloria", 10))
 }

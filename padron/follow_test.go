@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,6 +31,15 @@ func writeAt(t *testing.T, name string, content []byte, at time.Time) string {
 	return name
 }
 
+// change changes a byte of a text, so that the index's header stays.
+func change(t *testing.T, name, text string) {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	require.NoError(t, err)
+	content[bytes.Index(content, []byte(text))]++
+	require.NoError(t, os.WriteFile(name, content, 0o600))
+}
+
 // followed is a Follower of an index NUMERO 0, in a bubble.
 type followed struct {
 	*padron.Follower
@@ -40,13 +48,13 @@ type followed struct {
 	refused    []string
 }
 
-func follow(t *testing.T, damage func(path string)) *followed {
+func follow(t *testing.T, damaged bool) *followed {
 	t.Helper()
 	folder := t.TempDir()
 	f := &followed{path: filepath.Join(folder, "padron.index"), next: filepath.Join(folder, "next.index")}
 	numbered(t, f.path, 0)
-	if damage != nil {
-		damage(f.path)
+	if damaged {
+		change(t, f.path, "otro")
 	}
 	var err error
 	f.Follower, err = padron.Follow(f.path, func(info padron.Info, err error) {
@@ -97,34 +105,29 @@ func (f *followed) replace(t *testing.T, n int) {
 
 // TestFollow with all that may become of a file: what was written over is not answered from, and a whole one is taken up.
 func TestFollow(t *testing.T) {
-	change := func(t *testing.T, name string) { // a byte, as it does not change an index's header
-		content, err := os.ReadFile(name)
-		require.NoError(t, err)
-		content[bytes.Index(content, []byte("numero"))]++
-		require.NoError(t, os.WriteFile(name, content, 0o600))
-	}
 	for name, c := range map[string]struct {
 		harm    func(t *testing.T, f *followed)
 		fails   string // how calls do from then on
 		refused string
 	}{
-		"truncated":    {func(t *testing.T, f *followed) { require.NoError(t, os.Truncate(f.path, 0)) }, "wrote over", "empty"},
-		"cut":          {func(t *testing.T, f *followed) { require.NoError(t, os.Truncate(f.path, 600)) }, "wrote over", "cut"},
+		"truncated": {func(t *testing.T, f *followed) { require.NoError(t, os.Truncate(f.path, 0)) }, "wrote over", "empty"},
+		"cut":       {func(t *testing.T, f *followed) { require.NoError(t, os.Truncate(f.path, 600)) }, "wrote over", "cut"},
+		"damaged before it is followed, which is seen once it is read through": {nil, ": damaged", "damaged"},
 		"longer":       {func(t *testing.T, f *followed) { require.NoError(t, os.Truncate(f.path, 1<<20)) }, "wrote over", "cut or damaged"},
-		"changed":      {func(t *testing.T, f *followed) { change(t, f.path) }, "wrote over", "damaged"},
+		"changed":      {func(t *testing.T, f *followed) { change(t, f.path, "numero") }, "wrote over", "damaged"},
 		"written over": {func(t *testing.T, f *followed) { writeAt(t, f.path, []byte("hola"), time.Now()) }, "wrote over", "not an index"},
 		"removed":      {func(t *testing.T, f *followed) { require.NoError(t, os.Remove(f.path)) }, "", "no such file"},
 		"replaced": {func(t *testing.T, f *followed) {
 			require.NoError(t, os.Rename(writeAt(t, f.next, []byte("hola"), time.Now()), f.path))
 		}, "", "not an index"},
 		"replaced by a changed one": {func(t *testing.T, f *followed) {
-			change(t, numbered(t, f.next, 1))
+			change(t, numbered(t, f.next, 1), "numero")
 			require.NoError(t, os.Rename(f.next, f.path))
 		}, "", "damaged"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := follow(t, nil)
+				f := follow(t, c.harm == nil)
 				check := func() {
 					t.Helper()
 					got, err := f.answer(t)
@@ -136,7 +139,9 @@ func TestFollow(t *testing.T) {
 						require.ErrorContains(t, err, f.path)
 					}
 				}
-				c.harm(t, f)
+				if c.harm != nil {
+					c.harm(t, f)
+				}
 				check() // at once
 				time.Sleep(10 * filewatch.Interval)
 				synctest.Wait()
@@ -157,29 +162,10 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestFollowAnIndexThatWasDamagedBefore reports it once the index is read through.
-func TestFollowAnIndexThatWasDamagedBefore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := follow(t, func(path string) {
-			content, err := os.ReadFile(path)
-			require.NoError(t, err)
-			content[bytes.Index(content, []byte("otro"))]++
-			require.NoError(t, os.WriteFile(path, content, 0o600))
-		})
-		require.Len(t, f.refused, 1)
-		_, err := f.answer(t)
-		require.ErrorContains(t, err, f.path+": damaged")
-		f.replace(t, 1)
-		got, err := f.answer(t)
-		require.NoError(t, err)
-		assert.Equal(t, "NUMERO 1", got)
-	})
-}
-
 // TestFollowTakesWhatLooksAlike, and one of before again, of the same size and time.
 func TestFollowTakesWhatLooksAlike(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := follow(t, nil)
+		f := follow(t, false)
 		for _, n := range []int{1, 2, 1, 0} {
 			f.replace(t, n)
 			got, err := f.answer(t)
@@ -200,47 +186,10 @@ func TestFollowTakesWhatLooksAlike(t *testing.T) {
 	})
 }
 
-// TestFollowFailsNoCall while an index is replaced, and the old one closed.
-func TestFollowFailsNoCall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := follow(t, nil)
-		done := make(chan struct{})
-		var callers sync.WaitGroup
-		for range 4 {
-			callers.Go(func() {
-				for {
-					for range 20 {
-						c, _, err := f.Contribuyente(t.Context(), "20000000001")
-						if !assert.NoError(t, err) || !assert.Contains(t, c.RazonSocial, "NUMERO ") {
-							return
-						}
-						found, err := f.Buscar(t.Context(), "numero", 5)
-						if !assert.NoError(t, err) || !assert.Len(t, found, 1) {
-							return
-						}
-					}
-					select {
-					case <-done:
-						return
-					case <-time.After(filewatch.Interval): // beside each look
-					}
-				}
-			})
-		}
-		for n := range 20 {
-			f.replace(t, n%10)
-		}
-		close(done)
-		callers.Wait()
-		assert.Len(t, f.taken, 20)
-		assert.Empty(t, f.refused)
-	})
-}
-
 // TestFollowAsksTheNextIndex if the one that is asked is closed before it is read.
 func TestFollowAsksTheNextIndex(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := follow(t, nil)
+		f := follow(t, false)
 		asked := 0
 		require.NoError(t, f.Ask(func(x *padron.Index) (bool, error) {
 			if asked++; asked == 1 {
@@ -280,7 +229,7 @@ func TestCloseWaitsForWhatItTakesUp(t *testing.T) {
 
 func TestFollowUntilItIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := follow(t, nil)
+		f := follow(t, false)
 		require.NoError(t, f.Close())
 		require.NoError(t, f.Close())
 		_, err := f.answer(t)

@@ -1,10 +1,8 @@
 package padron
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -101,32 +99,4 @@ func TestNothingReadsOn(t *testing.T) {
 		close(hold)
 		assert.Equal(t, boom, <-over)
 	})
-}
-
-// cutAfter gives a text, and then the error of a stream that is cut, with the last bytes or after them.
-type cutAfter struct {
-	text     io.Reader
-	together bool
-}
-
-func (r cutAfter) Read(p []byte) (int, error) {
-	n, err := r.text.Read(p)
-	if err == io.EOF || r.together && n > 0 && n < len(p) {
-		err = io.ErrUnexpectedEOF
-	}
-	return n, err
-}
-
-func TestCutStream(t *testing.T) {
-	for _, together := range []bool{false, true} {
-		for _, size := range []int{0, 10, chunkSize - 1, chunkSize, chunkSize + 1} {
-			var read []byte
-			err := readAhead(cutAfter{bytes.NewReader(make([]byte, size)), together}, func(chunk []byte) error {
-				read = append(read, chunk...)
-				return nil
-			})
-			assert.Equal(t, io.ErrUnexpectedEOF, err)
-			assert.Len(t, read, size)
-		}
-	}
 }

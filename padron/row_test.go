@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -14,9 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/fiscope/fiscope"
-	"github.com/fiscope/fiscope/internal/padrongen"
 )
 
 // taken is a row that outlives the next one.
@@ -223,46 +218,4 @@ func FuzzRows(f *testing.F) {
 		assert.Equal(t, n, report.Rows)
 		_ = checkHeader(text)
 	})
-}
-
-// What is read is what was generated, to the last odd row.
-func TestGeneratedRowsAreRead(t *testing.T) {
-	for _, test := range []struct {
-		rows int
-		seed uint64
-	}{{0, 1}, {1, 1}, {2, 1}, {1000, 7}, {20_000, 2}} {
-		t.Run(fmt.Sprint(test), func(t *testing.T) {
-			var text bytes.Buffer
-			want, err := padrongen.Generate(&text, test.rows, test.seed)
-			require.NoError(t, err)
-			size := text.Len()
-			assert.True(t, strings.HasPrefix(text.String(), windows1252(header+"\r\n")))
-			var got Report
-			duplicates, named, read := 0, 0, 0
-			seen := map[uint64]bool{}
-			err = readRows(t.Context(), &text, false, &got, func(n int) { read += n }, func(r *taxpayerRow) error {
-				if seen[r.ruc] {
-					duplicates++
-				}
-				seen[r.ruc] = true
-				if len(r.nombre) > 0 {
-					named++
-				}
-				if ruc := fmt.Sprintf("%011d", r.ruc); r.line%10 == 0 && !strings.HasPrefix(ruc, "00") && fiscope.ValidarRUC(ruc) != nil {
-					assert.Fail(t, "a wrong check digit", ruc)
-				}
-				return nil
-			})
-			require.NoError(t, err)
-			assert.Equal(t, want, padrongen.Counts{Rows: got.Rows, TooFewFields: got.TooFewFields, TooLong: got.TooLong, BadRUC: got.BadRUC,
-				WithoutName: got.WithoutName, Duplicates: duplicates})
-			assert.Equal(t, test.rows, got.Rows)
-			assert.Equal(t, len(seen)+duplicates-got.WithoutName, named)
-			assert.Equal(t, size, read)
-			if test.rows >= 20_000 {
-				assert.False(t, slices.Contains([]int{want.TooFewFields, want.TooLong, want.BadRUC, want.WithoutName, want.Duplicates}, 0), "each kind: %+v", want)
-				assert.InDelta(t, 25, got.Odd()+duplicates, 15)
-			}
-		})
-	}
 }

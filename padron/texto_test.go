@@ -20,18 +20,6 @@ func TestASCII(t *testing.T) {
 	}
 }
 
-func TestWindows1252(t *testing.T) {
-	for _, test := range []struct{ bytes, want string }{
-		{"", ""},
-		{"PE\xd1A \xe1\xfc\xbf", "PEÑA áü¿"},
-		{"\x80\x85\x93\x94\x96\x99\x9f", "€…“”–™Ÿ"},
-		{"\x81\x8d\x8f\x90\x9d", "\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD"},
-		{"\xc3\x91", "Ã‘"},
-	} {
-		assert.Equal(t, test.want, string(appendWindows1252(nil, []byte(test.bytes))))
-	}
-}
-
 func TestIsUTF8(t *testing.T) {
 	for name, test := range map[string]struct {
 		end  string

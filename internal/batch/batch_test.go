@@ -278,28 +278,6 @@ func TestABatch(t *testing.T) {
 	}
 }
 
-// A few that always fail are no outage, wherever they stand together: each is delivered as failed, and the batch goes on.
-func TestAFewThatAlwaysFail(t *testing.T) {
-	for _, always := range []error{errDown, errSlower} {
-		for few := 1; few <= map[error]int{errDown: 8, errSlower: 2}[always]; few++ {
-			synctest.Test(t, func(t *testing.T) {
-				s := taking(func(in int) time.Duration { return time.Duration(in%3+1) * time.Second }, func(in, _ int, _ time.Duration) error {
-					if in > 20 && in <= 20+few {
-						return always
-					}
-					return nil
-				})
-				lines, _, stopped := s.lines(t.Context(), batch.Policy{Concurrency: 4, MaxFailures: 20}, upTo(200)...)
-				require.NoError(t, stopped, "%d of %v: %v", few, always, s.asked)
-				assert.Len(t, lines, 200)
-				for in := range few {
-					assert.Contains(t, lines, fmt.Sprint(20+in, " ", always))
-				}
-			})
-		}
-	}
-}
-
 // To read ahead does not mean to wait for inputs that are still to come.
 func TestAPauseWhileInputsComeSlowly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

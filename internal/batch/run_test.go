@@ -131,19 +131,6 @@ func TestTheWindow(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, 1000, farthest)
 	})
-	t.Run("is not closed for good by a failure", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			s := answering(func(in, _ int, _ time.Duration) error {
-				if in == 2 {
-					return errDown
-				}
-				return errBad // of what nothing follows for the service
-			})
-			lines, _, err := s.lines(t.Context(), wide, upTo(3000)...)
-			require.NoError(t, err)
-			assert.Len(t, lines, 3000)
-		})
-	})
 }
 
 func TestFromSkips(t *testing.T) {

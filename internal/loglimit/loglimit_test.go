@@ -33,24 +33,6 @@ func TestAnOutageIsALineAMinute(t *testing.T) {
 	})
 }
 
-func TestAnOutageThatComesAndGoesBeginsOnceAMinute(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var o loglimit.Outage
-		begins, ends := 0, 0
-		for range 600 { // seconds
-			o.Count()
-			if _, logged := o.Log(true); logged {
-				begins++
-			}
-			if _, _, logged := o.End(); logged {
-				ends++
-			}
-			time.Sleep(time.Second)
-		}
-		assert.Equal(t, [2]int{10, 10}, [2]int{begins, ends})
-	})
-}
-
 func TestABeginningAndAnEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var o loglimit.Outage

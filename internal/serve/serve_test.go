@@ -73,20 +73,6 @@ func TestCloseLetsAnAnswerInFlightFinish(t *testing.T) {
 	}
 }
 
-func TestCloseDoesNotWaitForUnusedConnections(t *testing.T) {
-	ln := listen(t, "127.0.0.1:0")
-	s := serve.Start(ln, serve.Config{Handler: http.NotFoundHandler()})
-	unused, err := net.Dial("tcp", serve.Host(ln))
-	require.NoError(t, err)
-	defer func() { _ = unused.Close() }()
-	// A second connection that was answered proves that the first one was accepted.
-	require.Equal(t, http.StatusNotFound, get("http://"+serve.Host(ln)))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	require.NoError(t, s.Close(ctx))
-	assert.NoError(t, ctx.Err())
-}
-
 func TestServerKeepsWhatItWasGiven(t *testing.T) {
 	type key struct{}
 	ln := listen(t, "127.0.0.1:0")
