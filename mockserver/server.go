@@ -118,7 +118,7 @@ func Start(opts ...Option) (*Server, error) {
 		return nil, fmt.Errorf("mockserver: %w", err)
 	}
 	s.URL = "http://" + serve.Host(ln)
-	s.socket = serve.Start(ln, serve.Config{Handler: s, ConnContext: s.connContext, HeaderTimeout: 30 * time.Second})
+	s.socket = serve.Start(ln, &http.Server{Handler: s, ConnContext: s.connContext, ReadHeaderTimeout: 30 * time.Second})
 	return s, nil
 }
 

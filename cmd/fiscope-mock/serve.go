@@ -119,9 +119,9 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 	return r, nil
 }
 
-// config returns the timeouts and the handler: a stalled connection is closed.
-func (r *running) config(answering http.Handler, log *slog.Logger) serve.Config {
-	return serve.Config{
+// config returns a server with timeouts: a stalled connection is closed.
+func (r *running) config(answering http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
 		Handler:     answering,
 		ConnContext: r.mock.Control().ConnContext,
 		ReadTimeout: time.Minute, // for the headers too: one timer less per request

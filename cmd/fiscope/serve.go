@@ -72,17 +72,18 @@ func serveContract(ctx context.Context, cmd *cli.Command) error {
 	}
 	cut, cutAll := context.WithCancel(context.Background())
 	defer cutAll()
-	c := serve.Config{
-		Handler: g, ConnContext: func(context.Context, net.Conn) context.Context { return cut }, ErrorLog: slog.NewLogLogger(handler, slog.LevelWarn),
-		HeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 3 * time.Minute, IdleTimeout: 2 * time.Minute,
+	bounded := func(h http.Handler) *http.Server {
+		return &http.Server{
+			Handler: h, ConnContext: func(context.Context, net.Conn) context.Context { return cut }, ErrorLog: slog.NewLogLogger(handler, slog.LevelWarn),
+			ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 3 * time.Minute, IdleTimeout: 2 * time.Minute,
+		}
 	}
-	server, err := s.start(addr, cmd.String("tls-cert"), cmd.String("tls-key"), c)
+	server, err := s.start(addr, cmd.String("tls-cert"), cmd.String("tls-key"), bounded(g))
 	if err != nil {
 		return err
 	}
 	if on := cmd.String("metricas"); on != "" {
-		c.Handler = metrics
-		other, err := s.start(on, "", "", c)
+		other, err := s.start(on, "", "", bounded(metrics))
 		if err != nil {
 			return errors.Join(err, server.Close(ctx))
 		}
@@ -103,7 +104,7 @@ func serveContract(ctx context.Context, cmd *cli.Command) error {
 }
 
 // start serves an address, over https if there is a certificate, and prints its URL.
-func (s *session) start(addr, cert, key string, c serve.Config) (*serve.Server, error) {
+func (s *session) start(addr, cert, key string, of *http.Server) (*serve.Server, error) {
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil && cert+key != "" {
 		return nil, fmt.Errorf("-tls-cert y -tls-key: %w", err)
@@ -117,7 +118,7 @@ func (s *session) start(addr, cert, key string, c serve.Config) (*serve.Server, 
 		ln, scheme = tls.NewListener(ln, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), "https"
 	}
 	s.line("%s://%s", scheme, serve.Host(ln))
-	return serve.Start(ln, c), nil
+	return serve.Start(ln, of), nil
 }
 
 // gateway makes the gateway, its client if there is a provider, and what serves the metrics.

@@ -3,28 +3,10 @@ package serve
 
 import (
 	"context"
-	"log"
 	"net"
 	"net/http"
 	"sync"
-	"time"
 )
-
-// Config configures a server.
-type Config struct {
-	Handler     http.Handler
-	ConnContext func(context.Context, net.Conn) context.Context
-	// HeaderTimeout cuts a connection that sends no complete header for this long; 0 means never.
-	HeaderTimeout time.Duration
-	// ReadTimeout cuts a connection that sends no complete request, with its body, for this long; 0 means never. An answer
-	// may take any time.
-	ReadTimeout time.Duration
-	// WriteTimeout cuts a connection whose answer is not written this long after its request's header; 0 means never.
-	WriteTimeout time.Duration
-	// IdleTimeout closes a connection that has been idle for this long; 0 means ReadTimeout.
-	IdleTimeout time.Duration
-	ErrorLog    *log.Logger // nil for the standard one
-}
 
 // Server is one net/http server on one listener. It speaks HTTP/1.1 only.
 type Server struct {
@@ -37,22 +19,12 @@ type Server struct {
 	quiet chan struct{}         // while closing: closed once none is busy
 }
 
-// Start serves ln until [Server.Close].
-func Start(ln net.Listener, c Config) *Server {
-	s := &Server{ln: ln, done: make(chan struct{}), busy: map[net.Conn]struct{}{}}
-	s.http = &http.Server{
-		Handler:           c.Handler,
-		ConnState:         s.track,
-		ConnContext:       c.ConnContext,
-		ReadHeaderTimeout: c.HeaderTimeout,
-		ReadTimeout:       c.ReadTimeout,
-		WriteTimeout:      c.WriteTimeout,
-		IdleTimeout:       c.IdleTimeout,
-		ErrorLog:          c.ErrorLog,
-		// net/http would answer "OPTIONS *" by itself, with an empty 200.
-		DisableGeneralOptionsHandler: true,
-		Protocols:                    new(http.Protocols),
-	}
+// Start serves ln with a server's Handler, ConnContext, ErrorLog and timeouts, until [Server.Close].
+func Start(ln net.Listener, of *http.Server) *Server {
+	s := &Server{http: of, ln: ln, done: make(chan struct{}), busy: map[net.Conn]struct{}{}}
+	s.http.ConnState = s.track
+	s.http.DisableGeneralOptionsHandler = true // net/http would answer "OPTIONS *" by itself, with an empty 200
+	s.http.Protocols = new(http.Protocols)
 	s.http.Protocols.SetHTTP1(true)
 	go func() {
 		defer close(s.done)

@@ -45,7 +45,7 @@ func TestCloseLetsAnAnswerInFlightFinish(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			asked, finish := make(chan struct{}), make(chan struct{})
 			ln := listen(t, "127.0.0.1:0")
-			s := serve.Start(ln, serve.Config{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			s := serve.Start(ln, &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				close(asked)
 				select {
 				case <-finish:
@@ -77,7 +77,7 @@ func TestServerKeepsWhatItWasGiven(t *testing.T) {
 	type key struct{}
 	ln := listen(t, "127.0.0.1:0")
 	var logged strings.Builder
-	s := serve.Start(ln, serve.Config{
+	s := serve.Start(ln, &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodOptions {
 				w.WriteHeader(http.StatusTeapot)
@@ -122,19 +122,19 @@ func TestConnectionsThatStall(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		config serve.Config
+		server *http.Server
 		send   string
 		status string
 	}{
-		"no whole header":      {serve.Config{HeaderTimeout: short}, "GET / HTTP/1.1\r\n", ""},
-		"no whole body":        {serve.Config{ReadTimeout: short}, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf", "400"},
-		"nothing more":         {serve.Config{IdleTimeout: short}, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "200"},
-		"an answer that waits": {serve.Config{ReadTimeout: short, IdleTimeout: short}, "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n", "200"},
+		"no whole header":      {&http.Server{ReadHeaderTimeout: short}, "GET / HTTP/1.1\r\n", ""},
+		"no whole body":        {&http.Server{ReadTimeout: short}, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf", "400"},
+		"nothing more":         {&http.Server{IdleTimeout: short}, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "200"},
+		"an answer that waits": {&http.Server{ReadTimeout: short, IdleTimeout: short}, "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n", "200"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ln := listen(t, "127.0.0.1:0")
-			c.config.Handler = http.HandlerFunc(answer)
-			s := serve.Start(ln, c.config)
+			c.server.Handler = http.HandlerFunc(answer)
+			s := serve.Start(ln, c.server)
 			defer func() { require.NoError(t, s.Close(t.Context())) }()
 			conn, err := net.Dial("tcp", serve.Host(ln))
 			require.NoError(t, err)
