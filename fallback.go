@@ -151,8 +151,10 @@ func (f *fallback) answer(ctx context.Context, q *question, failed *answer) *ans
 			return got
 		}
 		a := *failed // other calls may have the same
-		a.result, a.shared, a.source, a.asOf = got.result, got.shared, got.source, got.asOf
-		a.warnings = slices.Concat(a.warnings, got.warnings)
+		a.result, a.shared, a.source, a.asOf, a.warnings = got.result, got.shared, got.source, got.asOf, got.warnings
+		if !got.shared { // a kept answer has had its own headers
+			a.warnings = slices.Concat(failed.warnings, got.warnings)
+		}
 		return &a
 	}
 	return nil
