@@ -52,7 +52,7 @@ type recorded struct {
 	Bytes    []byte    `json:"bodyBase64,omitempty"`
 
 	answer answer // as it is sent
-	text   string // in the file, with the body; "" before it is saved
+	text   string // in the file, with the body; "" until encode
 }
 
 // jsonText is any JSON value, token for token. In a bare RawMessage strictjson would refuse null and repeated names.
@@ -91,11 +91,9 @@ func newRecorded(question string, asked time.Time, a answer, secrets redact.Keys
 	return r
 }
 
-// inFile returns the text of the file. The body is its last member, and not encoded: the encoder of Go 1.27 changes tokens.
-func (r *recorded) inFile() string {
-	if r.text != "" {
-		return r.text
-	}
+// encode makes the text of the file, which replaces the body: its last member, as it is, since the encoder of Go 1.27
+// changes tokens.
+func (r *recorded) encode() {
 	own := *r
 	own.Body = jsonText{}
 	var text bytes.Buffer
@@ -111,7 +109,6 @@ func (r *recorded) inFile() string {
 		text.WriteString(end)
 	}
 	r.Body, r.Text, r.Bytes, r.text = jsonText{}, "", nil, strings.TrimSpace(text.String())
-	return r.text
 }
 
 func (r *recorded) id() string { return r.Question }
@@ -195,6 +192,9 @@ func newRecording(of *Upstream, now func() time.Time) (r *recording, last time.T
 		if r.answers[a.Question] = a; a.Asked.After(last) {
 			last = a.Asked
 		}
+		if r.Save != nil {
+			a.encode()
+		}
 	}
 	return r, last, err
 }
@@ -204,6 +204,7 @@ func (r *recording) add(a *recorded) {
 	if a.check() != nil {
 		return
 	}
+	a.encode()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if old := r.answers[a.Question]; old != nil && old.Status == http.StatusOK && !(r.Again && a.Status == http.StatusOK) {
@@ -233,13 +234,13 @@ func (r *recording) save() error {
 	return err
 }
 
-// writeAnswers writes the file. It encodes each answer only once.
+// writeAnswers writes the file.
 func writeAnswers(w io.Writer, answers []*recorded) error {
 	slices.SortFunc(answers, func(a, b *recorded) int { return strings.Compare(a.Question, b.Question) })
 	b, before := bufio.NewWriterSize(w, 1<<16), "{\n  \"answers\": [\n    "
 	for _, a := range answers {
 		_, _ = b.WriteString(before)
-		_, _ = b.WriteString(a.inFile())
+		_, _ = b.WriteString(a.text)
 		before = ",\n    "
 	}
 	_, _ = b.WriteString("\n  ]\n}\n")
