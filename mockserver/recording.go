@@ -166,11 +166,11 @@ func questionOf(u *url.URL) string {
 var special = regexp.MustCompile(`[%&+;#?/\x00-\x1f\x7f\x{fffd}]`)
 
 // newRecording returns a server's recording and the time of its last answer; nil without one.
-func newRecording(of *Upstream, now func() time.Time) (r *recording, last time.Time, err error) {
+func newRecording(of *Upstream, now func() time.Time) (_ *recording, last time.Time, err error) {
 	if of == nil {
 		return nil, last, nil
 	}
-	r = &recording{Upstream: *of, now: now, answers: map[string]*recorded{}}
+	r := &recording{Upstream: *of, now: now, answers: map[string]*recorded{}}
 	r.usage.limit.Store(Unlimited)
 	r.saver = time.AfterFunc(time.Hour, func() { _ = r.save() }) // Save reports the error
 	r.saver.Stop()

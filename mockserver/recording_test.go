@@ -331,7 +331,7 @@ func TestARecordingHasNoSecrets(t *testing.T) {
 		lookup + "20700000003": {{200, `{"eco": "` + clave + `"}`, realType}},
 		lookup + "20700000004": {{200, `{"eco": "clave-real"}`, realType}},
 		lookup + "20712345678": {{200, `{"ruc": "20712345678", "n": "7123456"}`, realType}},
-		lookup + "20700000005": {{200, `{"sesion": "galleta-4711", "idioma": "espa"}`, append([]string{"Set-Cookie", "sid=galleta-4711; Path=/", "Set-Cookie", "l=espa"}, realType...)}},
+		lookup + "20700000005": {{200, `{"sesion": "galleta-4711", "estado": "ACTIVO"}`, append([]string{"Set-Cookie", "sid=galleta-4711; Path=/", "Set-Cookie", "l=ACTIVO"}, realType...)}},
 		lookup + realKey:       {{400, `{"error": "RUC", "code": "RUC"}`, realType}},
 		"/api/cpe/validar":     {{401, `{"error": "` + clave + `", "code": "INVALID_SOL_CREDENTIALS"}`, realType}},
 	})
@@ -353,7 +353,7 @@ func TestARecordingHasNoSecrets(t *testing.T) {
 	for _, never := range []string{"real-4711", "real%2D", clave, "validar", "galleta"} {
 		assert.NotContains(t, text, never)
 	}
-	assert.Contains(t, tokens(text), `,"idioma":"espa"}`)
+	assert.Contains(t, tokens(text), `,"estado":"ACTIVO"}`)
 	assert.Regexp(t, `\{"ruc":"20712345678","n":"k_[0-9a-f]{8}"\}`, tokens(text), "a clave of digits is not a part of a number")
 	assert.Equal(t, 5, strings.Count(text, `"secretReplaced": true`))
 	assert.Contains(t, tokens(text), `:3.750,"y":"\u0041"}`)

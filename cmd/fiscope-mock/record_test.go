@@ -119,6 +119,7 @@ func TestRecordRefuses(t *testing.T) {
 		"no folder":          {"-upstream http://localhost:1 -record " + filepath.Join(folder, "no", "x.json"), "-record: "},
 		"a folder":           {"-upstream http://localhost:1 -record " + folder, "no es un archivo"},
 		"no recording":       {"-upstream http://localhost:1 -record " + writeFile(t, folder, "mal.json", "hola"), "mal.json:1: "},
+		"another mistake":    {"-upstream http://localhost:1 -record " + filepath.Join(folder, "nuevo.json") + " -data " + filepath.Join(folder, "no.json"), "no.json: no existe"},
 		"nothing to replay":  {"-replay " + filepath.Join(folder, "no.json"), "no.json: no existe"},
 	} {
 		t.Run(name, func(t *testing.T) {

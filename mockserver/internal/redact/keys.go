@@ -73,10 +73,9 @@ var number = regexp.MustCompile("[0-9]+")
 func (ks Keys) replaced(s string) string {
 	for _, k := range ks.all {
 		if ks.whole && strings.Trim(k.key, "0123456789") == "" {
-			only := k // k would be allocated for each text
 			s = number.ReplaceAllStringFunc(s, func(n string) string {
-				if n == only.key {
-					return only.id
+				if n == k.key {
+					return k.id
 				}
 				return n
 			})
