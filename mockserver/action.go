@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -64,9 +65,7 @@ func (a *action) add(o action) error {
 		return errors.New("dos de los presets cambian lo mismo: deje uno")
 	}
 	effect := a.Effect.And(o.Effect)
-	if a.change != nil {
-		o.change = a.change
-	}
+	o.change = cmp.Or(a.change, o.change)
 	if a.end != "" {
 		o.end, o.inside = a.end, a.inside
 	}

@@ -69,12 +69,9 @@ func refusal(status int, code, format string, args ...any) answer {
 // jsonType is shared by all answers and never modified.
 var jsonType = []string{"application/json"}
 
-// usualSize is enough for most taxpayer records.
-const usualSize = 640
-
 // encode marshals a wire struct. It keeps "A & B" as it is; json.Marshal would escape the ampersand for HTML.
 func encode(v any) []byte {
-	b := bytes.NewBuffer(make([]byte, 0, usualSize))
+	b := bytes.NewBuffer(make([]byte, 0, 640)) // enough for most taxpayer records
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {

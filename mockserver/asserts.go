@@ -101,8 +101,7 @@ func (s *Server) AssertFaultsMet(t TB) bool {
 	t.Helper()
 	ok := true
 	for _, f := range s.Control().Faults("") {
-		want := max(f.Match.Times, 1)
-		if f.Hits < want {
+		if want := max(f.Match.Times, 1); f.Hits < want {
 			steps, _ := json.Marshal(f.Steps) // plain fields: cannot fail
 			t.Errorf("%s\nThe fault: %s\nCalls that came, and that it could meet: %d.\n%s",
 				s.headline("fault %s has met %d calls, want %d or more", clipped(f.Name, 40), f.Hits, want),

@@ -127,9 +127,6 @@ type asking struct {
 func (s *comprobantes) put(cs ...Comprobante) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.known == nil {
-		s.known, s.asked = make(map[comprobanteID]Comprobante, len(cs)), map[comprobanteID]asking{}
-	}
 	for _, c := range cs {
 		s.known[c.id()] = c
 		delete(s.asked, c.id())
@@ -180,8 +177,6 @@ func (s *comprobantes) find(id comprobanteID, now time.Time) Comprobante {
 		so.answers++
 		s.asked[id] = so
 	}
-	if c.Mensaje == "" {
-		c.Mensaje = resultados[c.Codigo].mensaje
-	}
+	c.Mensaje = cmp.Or(c.Mensaje, resultados[c.Codigo].mensaje)
 	return c
 }

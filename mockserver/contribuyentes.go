@@ -79,9 +79,6 @@ func (s *contribuyentes) change(deleted []string, put []Contribuyente) {
 	list := newTaxpayers(put)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.gone == nil && s.base != nil {
-		s.gone = map[string]bool{}
-	}
 	for _, ruc := range deleted {
 		delete(s.over, ruc)
 		if s.base != nil {

@@ -201,13 +201,9 @@ func (d Data) Write(w io.Writer) error {
 
 // Save writes d to a file for [LoadData], readable only by its owner.
 func (d Data) Save(name string) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // the path is the caller's
-	if err != nil {
+	var text bytes.Buffer
+	if err := d.Write(&text); err != nil {
 		return err
 	}
-	err = d.Write(f)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	return err
+	return os.WriteFile(name, text.Bytes(), 0o600)
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/fiscope/fiscope"
 )
 
 //go:embed data/*.json
@@ -51,6 +53,9 @@ type lookupBody struct {
 // newDataset returns a dataset with the default data, or an empty one; a Registro replaces the default taxpayers.
 func newDataset(withDefaults bool, registro Registro) (*dataset, error) {
 	d := &dataset{withDefaults: withDefaults}
+	d.sol.users, d.contribuyentes.over, d.contribuyentes.gone = map[UsuarioID]*solUser{}, taxpayers{}, map[string]bool{}
+	d.comprobantes.known, d.comprobantes.asked = map[comprobanteID]Comprobante{}, map[comprobanteID]asking{}
+	d.tiposCambio.over = map[fiscope.Fecha]TipoCambio{}
 	d.contribuyentes.base = registro
 	if !withDefaults {
 		return d, nil

@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -59,25 +60,17 @@ func (e Effect) And(other Step) Effect {
 	if e.Preset != "" && o.Preset != "" {
 		o.Preset = e.Preset + "+" + o.Preset
 	}
-	if o.Preset != "" {
-		e.Preset = o.Preset
-	}
+	e.Preset = cmp.Or(o.Preset, e.Preset)
 	e.Before = e.Before || o.Before
 	e.Hold = e.Hold || o.Hold
-	if o.Latency != 0 {
-		e.Latency = o.Latency
-	}
-	if o.Status != 0 {
-		e.Status = o.Status
-	}
+	e.Latency = cmp.Or(o.Latency, e.Latency)
+	e.Status = cmp.Or(o.Status, e.Status)
+	e.Body = cmp.Or(o.Body, e.Body)
 	if o.Header != nil {
 		header := map[string]string{}
 		maps.Copy(header, e.Header)
 		maps.Copy(header, o.Header)
 		e.Header = header
-	}
-	if o.Body != nil {
-		e.Body = o.Body
 	}
 	return e
 }
@@ -93,9 +86,7 @@ func (e Effect) over(a answer) answer {
 	if e.Body != nil {
 		a.body, a.code = []byte(*e.Body), ""
 	}
-	if a.status == 0 {
-		a.status = http.StatusOK
-	}
+	a.status = cmp.Or(a.status, http.StatusOK)
 	return a
 }
 

@@ -75,9 +75,6 @@ func (j *journal) record(of *ring, e *entry, spent int, wiped bool) linked {
 		j.last++
 		e.N = j.last
 		if dropped, key := of.add(e, j.limit); dropped && of == &j.stray {
-			if j.strays == nil {
-				j.strays = map[string]int{}
-			}
 			j.strays[key]++
 		}
 	} else {
@@ -137,7 +134,7 @@ func (j *journal) clear() {
 	for _, r := range j.all() {
 		r.clear(j.last)
 	}
-	j.strays = nil
+	clear(j.strays)
 	j.mark("")
 }
 

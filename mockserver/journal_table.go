@@ -3,7 +3,6 @@ package mockserver
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"unicode"
@@ -97,11 +96,8 @@ func printable(s string) string {
 }
 
 func (r *Request) connText() string {
-	switch {
-	case r.Conn == 0:
+	if r.Conn == 0 {
 		return "-"
-	case r.Reused:
-		return strconv.FormatInt(r.Conn, 10) + " again"
 	}
-	return strconv.FormatInt(r.Conn, 10) + " new"
+	return fmt.Sprint(r.Conn, map[bool]string{true: " again", false: " new"}[r.Reused])
 }

@@ -66,9 +66,6 @@ type keyring struct {
 func (r *keyring) put(ks ...Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.accounts == nil {
-		r.accounts = map[string]*account{}
-	}
 	quotas := make(map[string]int, len(ks))
 	for _, k := range ks {
 		quotas[k.Key] = k.Quota

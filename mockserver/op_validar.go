@@ -63,10 +63,7 @@ func isCPE(q *request, assume *Assumptions) bool {
 		return false
 	}
 	body, _ := readObject(q)
-	if body == nil {
-		return false
-	}
-	_, _, right := readCPE(body, assume)
+	_, _, right := readCPE(body, assume) // false without a body
 	return right
 }
 

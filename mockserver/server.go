@@ -93,13 +93,13 @@ func Start(opts ...Option) (*Server, error) {
 		APIKey:  c.apiKey(),
 		config:  c,
 		clock:   clock{source: c.now},
-		journal: journal{limit: c.journal},
+		keys:    keyring{own: c.apiKey(), accounts: map[string]*account{}},
+		journal: journal{limit: c.journal, strays: map[string]int{}},
 		closing: make(chan struct{}),
 		t:       outside{},
 	}
 	s.journal.known = &s.keys.searched
 	s.faults.server = s
-	s.keys.own = s.APIKey
 	var last time.Time
 	if s.recording, last, err = newRecording(c.upstream, c.now); err != nil {
 		return nil, fmt.Errorf("mockserver: %w", err)
@@ -228,6 +228,9 @@ func (s *Server) Close() error {
 
 // checked reports a setter's error to the test as well: tests rarely check it, and a rejected value must not go unnoticed.
 func (s *Server) checked(setter string, err error) error {
+	if err == nil {
+		return nil
+	}
 	err = fmt.Errorf("mockserver: %s: %w", setter, err)
 	s.t.Helper()
 	s.t.Errorf("%v", err)

@@ -105,19 +105,13 @@ func (s *Server) SetQuotaUsed(key string, used int) error {
 // SetNow sets the server's clock, from 1970 to 9000-01-01. It keeps running.
 func (s *Server) SetNow(t time.Time) error {
 	s.t.Helper()
-	if err := s.clock.change(func(to *shift) { to.at = t }); err != nil {
-		return s.checked("SetNow", err)
-	}
-	return nil
+	return s.checked("SetNow", s.clock.change(func(to *shift) { to.at = t }))
 }
 
 // Advance moves the server's clock by d, also if negative; see [Server.SetNow].
 func (s *Server) Advance(d time.Duration) error {
 	s.t.Helper()
-	if err := s.clock.change(func(to *shift) { to.at = to.at.Add(d) }); err != nil {
-		return s.checked("Advance", err)
-	}
-	return nil
+	return s.checked("Advance", s.clock.change(func(to *shift) { to.at = to.at.Add(d) }))
 }
 
 // Freeze stops the server's clock.

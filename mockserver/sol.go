@@ -100,9 +100,6 @@ func (s *sol) change(deleted []UsuarioID, put []SOL) {
 	for _, id := range deleted {
 		delete(s.users, id)
 	}
-	if s.users == nil {
-		s.users = make(map[UsuarioID]*solUser, len(put))
-	}
 	for _, u := range put {
 		s.users[u.id()] = &solUser{SOL: u}
 	}

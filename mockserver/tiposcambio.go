@@ -92,9 +92,6 @@ func (s *tiposCambio) change(removed []string, put []TipoCambio) {
 // set sets a day's rate, one without a Compra for none. The lock is held.
 func (s *tiposCambio) set(t TipoCambio) {
 	fecha, _ := diaDeTipoCambio(t.Fecha) // it was checked
-	if s.over == nil {
-		s.over = map[fiscope.Fecha]TipoCambio{}
-	}
 	if s.over[fecha] = t; t.Compra == "" && !s.series {
 		delete(s.over, fecha)
 	}
