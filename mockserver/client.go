@@ -37,7 +37,7 @@ func (s *Server) Transport() http.RoundTripper {
 		if s.closed {
 			_ = s.network.Close()
 		} else {
-			s.memory = serve.Start(s.network, &http.Server{Handler: s, ConnContext: s.connContext})
+			s.memory = serve.Start(s.network, &http.Server{Handler: s, ConnContext: s.connContext}) //nolint:gosec // nobody else can reach it
 		}
 	}
 	return &http.Transport{DialContext: s.network.Dial, MaxIdleConnsPerHost: idlePerHost}
