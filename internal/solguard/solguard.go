@@ -133,7 +133,7 @@ func (g *Guard) try(c Credential) (_ *Permit, busy <-chan struct{}, _ error) {
 	}
 	background := alone || s.cut.After(s.accepted) && !s.background
 	s.background = s.background || background
-	return &Permit{guard: g, credential: c, state: s, refusal: s.refusal, began: now, alone: alone, background: background}, nil, nil
+	return &Permit{guard: g, credential: c, state: s, refusal: s.refusal, began: now, Alone: alone, Background: background}, nil, nil
 }
 
 func (g *Guard) state(c Credential) *state {
@@ -196,20 +196,15 @@ const (
 
 // Permit is a call's permission to send a credential.
 type Permit struct {
+	Alone      bool // other calls wait for this one: the credential was not accepted recently
+	Background bool // the call must get its answer even if its caller leaves
+
 	guard      *Guard
 	credential Credential
 	state      *state
 	refusal    *Refused // the last one before this permit
 	began      time.Time
-	alone      bool // other calls wait for this one
-	background bool
 }
-
-// Alone reports whether other calls wait for this one, because the credential was not accepted recently.
-func (p *Permit) Alone() bool { return p.alone }
-
-// Background reports whether the call must get its answer even if its caller leaves.
-func (p *Permit) Background() bool { return p.background }
 
 // Refused returns the refusal that arrived since the permit was given; nil if the credential may be sent now.
 func (p *Permit) Refused() error {
@@ -278,7 +273,7 @@ func (p *Permit) Release(v Verdict, least time.Duration) (counts time.Duration) 
 		counts = min(max(firstDoubt<<min(s.doubts-1, 16), least), Memory)
 		p.refuse(&Refused{Since: now, Until: now.Add(counts), Unexplained: true, Private: true})
 	}
-	s.background = s.background && !p.background
+	s.background = s.background && !p.Background
 	p.end()
 	return counts
 }
@@ -292,8 +287,8 @@ func (p *Permit) refuse(r *Refused) {
 
 // end lets the next waiting call go.
 func (p *Permit) end() {
-	if p.alone {
-		p.alone = false
+	if p.Alone {
+		p.Alone = false
 		close(p.guard.trying[p.credential.user])
 		delete(p.guard.trying, p.credential.user)
 	}
