@@ -13,9 +13,6 @@ import (
 // Marker replaces a secret.
 const Marker = "[secreto]"
 
-// withheld replaces a text that repeats a secret.
-const withheld = "(not shown: it repeats a credential)"
-
 // Secrets are texts that are never shown.
 type Secrets []string
 
@@ -95,7 +92,7 @@ func (s Secrets) Line(text string) string {
 	}, text)
 	text = strings.Join(strings.Fields(text), " ")
 	if s.in(text) {
-		return withheld
+		return "(not shown: it repeats a credential)"
 	}
 	return Cut(abridge(text, rucLen-1), 300)
 }

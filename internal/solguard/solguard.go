@@ -33,9 +33,6 @@ const Memory = 24 * time.Hour
 // firstDoubt is how long the first unexplained refusal blocks.
 const firstDoubt = 5 * time.Minute
 
-// remembered is how many credentials are remembered; beyond that, the least recently used are forgotten.
-const remembered = 10_000
-
 // Guard decides which calls may send a credential.
 type Guard struct {
 	// KeyRefused says that lookups get a 401 too, so that an unexplained one is about the API key and blocks nothing.
@@ -76,7 +73,7 @@ func New(now func() time.Time) *Guard {
 		now = func() time.Time { return time.Now().Round(0) } // the monotonic clock stands still while a laptop sleeps
 	}
 	g := &Guard{now: now, trying: map[user]chan struct{}{}}
-	g.known, _ = simplelru.NewLRU[id, *state](remembered, nil) // fails for sizes below 1
+	g.known, _ = simplelru.NewLRU[id, *state](10_000, nil) // fails for sizes below 1
 	_, _ = rand.Read(g.key[:])                                 // never fails
 	return g
 }
