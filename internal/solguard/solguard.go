@@ -42,8 +42,8 @@ type Guard struct {
 	key [16]byte // random, so that a remembered hash of a clave is useless elsewhere
 
 	mu     sync.Mutex
-	trying map[user]chan struct{} // users that one call is trying alone; closed when that call is done
-	known  *simplelru.LRU[id, *state]
+	trying map[user]chan struct{}     // users that one call is trying alone; closed when that call is done
+	known  *simplelru.LRU[id, *state] // the least recently used is forgotten
 }
 
 type id [sha256.Size]byte
@@ -74,7 +74,7 @@ func New(now func() time.Time) *Guard {
 	}
 	g := &Guard{now: now, trying: map[user]chan struct{}{}}
 	g.known, _ = simplelru.NewLRU[id, *state](10_000, nil) // fails for sizes below 1
-	_, _ = rand.Read(g.key[:])                                 // never fails
+	_, _ = rand.Read(g.key[:])                             // never fails
 	return g
 }
 
