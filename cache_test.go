@@ -314,9 +314,11 @@ func TestAnAnswerAgesWhileTheMachineSleeps(t *testing.T) {
 	start := now()
 	s := &service{answers: []handler{raw(200, record)}}
 	client := newClient(t, s, fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithClock(now))
-	require.NoError(t, operations["consultar"](t.Context(), client))
+	var resp fiscope.Response
+	require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp)))
 	slept.Store(int64(48 * time.Hour))
 	require.Less(t, now().Sub(start), time.Hour, "the monotonic reading stood still")
+	assert.GreaterOrEqual(t, now().Sub(resp.AsOf), 48*time.Hour)
 	require.NoError(t, operations["consultar"](t.Context(), client))
 	assert.Len(t, s.seen(), 2)
 }
