@@ -236,7 +236,7 @@ func TestAnAnswerOfTheRespaldoIsSeen(t *testing.T) {
 		events, records := w.seen()
 		require.Len(t, events, 2)
 		require.ErrorIs(t, events[0].Err, fiscope.ErrUnavailable, "the failure stays to be seen")
-		assert.Empty(t, cmp.Diff(fiscope.Event{Op: fiscope.OpConsultarContribuyente, Duration: 4 * time.Second, Source: fiscope.SourceRespaldo, AsOf: jueves.En(fiscope.Lima)}, events[1]))
+		assert.Empty(t, cmp.Diff(fiscope.Event{Op: fiscope.OpConsultarContribuyente, Duration: 4 * time.Second, Delivery: fiscope.DeliveryAnswered, Source: fiscope.SourceRespaldo, AsOf: jueves.En(fiscope.Lima)}, events[1]))
 		require.Len(t, records, 2)
 		assert.Equal(t, slog.LevelDebug, records[1].level, "the line of the failure says it")
 		assert.Equal(t, "fiscope: answered from the Respaldo", records[1].message)
