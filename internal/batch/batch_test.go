@@ -233,10 +233,10 @@ func TestABatch(t *testing.T) {
 		},
 		"too fast, with the pause given": {
 			func(in, times int, _ time.Duration) error {
-				return map[bool]error{true: errPaced}[in == 5 && times < 5]
+				return map[bool]error{true: errPaced}[in == 5 && times < 6]
 			},
-			alone, []string{"0", "1", "2", "3", "5", "6", "7", "8", "4"}, 9, nil, 12 * time.Second,
-			[]string{"1@0", "2@0", "3@0", "4@0", "5@0", "6@3", "5@3", "7@6", "5@6", "8@9", "5@9", "9@12", "5@12"},
+			alone, []string{"0", "1", "2", "3", "5", "6", "7", "8", "4"}, 9, nil, 15 * time.Second,
+			[]string{"1@0", "2@0", "3@0", "4@0", "5@0", "6@3", "5@3", "7@6", "5@6", "8@9", "5@9", "9@12", "5@12", "5@15"},
 		},
 		"too fast, every input": {from(5, errSlower), batch.Policy{Concurrency: 1, MaxFailures: -1}, answered(0, 4), 4, errSlower, 10 * time.Minute, []string{}},
 		"others go first": {

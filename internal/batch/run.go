@@ -56,7 +56,7 @@ type query[E, A any] struct {
 	positions []int // positions waiting for the answer
 	queued    bool  // it was the first of the queue
 	alone     bool  // it probes while the batch pauses
-	tries     int   // failures other than as a probe
+	tries     int   // failures other than TooFast or as a probe
 	delivered bool
 	answer    A
 	err       error
@@ -229,7 +229,7 @@ func (b *run[E, A]) fail(q *query[E, A]) bool {
 	} else {
 		b.failures++
 	}
-	if !q.alone {
+	if !q.alone && v.Outcome != TooFast { // the pace is no fault of this input: later ones may have taken its turn
 		q.tries++
 	}
 	keeps := !v.Once && !b.last && q.tries < tries && (v.Outcome == TooFast || v.Fallback == nil && most > 0 && (v.Outcome == Away || waits))
