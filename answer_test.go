@@ -109,7 +109,7 @@ func TestReadWithAWarningOrNone(t *testing.T) {
 		"a null condicion":             {"consultar", change(record, `"HABIDO"`, `null`), []string{`condicion`}},
 		"optional fields of odd types": {"consultar", plus(record, `"ubigeo":150101,"actividadEconomica":[1],"tipo":{}`), []string{"ubigeo is a JSON number", "tipo is a JSON object", "actividadEconomica is a JSON array"}},
 		"results":                      {"buscar", results, nil},
-		"odd rows":                     {"buscar", `[null,` + record + `,{"ruc":"20131312955"},"x"]`, []string{"row 1 is left out", "row 3 is left out", "row 4 is left out"}},
+		"odd rows":                     {"buscar", `[null,` + record + `,{"ruc":"20131312955"},"x",` + change(record, rucSUNAT, "2013131295") + `]`, []string{"row 1 is left out", "row 3 is left out", "row 4 is left out", "row 5 is left out"}},
 		"a row without a condicion":    {"buscar", change(results, `condicion`, `x`), []string{"condicion"}},
 		"a verdict":                    {"validar", verdict, nil},
 		"codigo as a number":           {"validar", change(verdict, `"0"`, `0`), nil},

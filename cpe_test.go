@@ -73,6 +73,7 @@ func TestValidarRefusesLocallyAndNamesTheField(t *testing.T) {
 		"user with a blank":     {func(i *input) { i.s.Usuario = "MIUSER01 " }, "usuarioSol has blanks or invisible characters around it"},
 		"clave with a blank":    {func(i *input) { i.s.Clave = fiscope.NewSecreto(" " + clave) }, "claveSol has blanks or invisible characters around it"},
 		"clave missing":         {func(i *input) { i.s.Clave = fiscope.Secreto{} }, "claveSol is empty"},
+		"clave behind a mark":   {func(i *input) { i.s.Clave = fiscope.NewSecreto("\ufeff" + clave) }, "claveSol has blanks or invisible characters around it"},
 		"clave with a break":    {func(i *input) { i.s.Clave = fiscope.NewSecreto(clave + "\r\n") }, "claveSol holds control characters"},
 	} {
 		t.Run(name, func(t *testing.T) {

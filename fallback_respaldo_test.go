@@ -397,6 +397,19 @@ func TestImpatientCallersGetTheRespaldo(t *testing.T) {
 	}
 }
 
+// Ten callers of one query that failed saw one failure.
+func TestAFailureOfManyCallersIsOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, s := newChangingClient(t, slowly(raw(503, "")), fiscope.WithCoalescing(), fiscope.WithRespaldo(padronDelJueves(new(atomic.Int64))))
+		together(10, func(int) { assert.NoError(t, operations["consultar"](t.Context(), client)) })
+		require.EqualValues(t, 1, s.asked.Load())
+		s.become(raw(200, record))
+		var resp fiscope.Response
+		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp)))
+		assert.Equal(t, fiscope.SourceService, resp.Source)
+	})
+}
+
 func TestABatchStopsAtARefusedKey(t *testing.T) {
 	for name, opts := range map[string][]fiscope.Option{"without a Respaldo": nil, "with one": {fiscope.WithRespaldo(padronDelJueves(new(atomic.Int64)))}} {
 		t.Run(name, func(t *testing.T) {

@@ -209,6 +209,18 @@ func TestACallerWhoLeavesTheGateTakesNothing(t *testing.T) {
 	})
 }
 
+// Attempts without a network must not use up the day.
+func TestAnAttemptThatReachesNobodyTakesNothing(t *testing.T) {
+	client, s := newChangingClient(t, raw(200, record, "X-RateLimit-Remaining: 3", "X-RateLimit-Reset: "+time.Now().Add(time.Hour).UTC().Format(time.RFC3339)))
+	require.NoError(t, operations["consultar"](t.Context(), client))
+	s.become(handler(refusesToDial))
+	for range 5 {
+		require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrUnavailable)
+	}
+	s.become(raw(200, record))
+	require.NoError(t, operations["consultar"](t.Context(), client))
+}
+
 // What a 429 means that follows an answer with the header of 900 queries left, or with none, by the pause that it asks for.
 func TestWhatA429Says(t *testing.T) {
 	const left, tomorrow = "X-RateLimit-Remaining: 900", "X-RateLimit-Reset: 2000-01-02T00:00:00Z"

@@ -114,6 +114,7 @@ func TestInARetryPolicyZeroIsTheDefaultAndNegativeIsNever(t *testing.T) {
 		"... that is not waited for": {fiscope.WithRetry(fiscope.RetryPolicy{MaxRetryAfter: -1}), busy, 1, 0},
 		"the number alone":           {fiscope.WithMaxRetries(3), raw(503, ""), 4, 1750 * time.Millisecond},
 		"none":                       {fiscope.WithMaxRetries(0), raw(503, ""), 1, 0},
+		"a 500, once":                {fiscope.WithRetry(fiscope.RetryPolicy{}), raw(500, ""), 2, 250 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -213,6 +213,29 @@ func TestTheStoreOfTheseTestsIsOne(t *testing.T) {
 	storetest.Run(t, func(*testing.T) store.Store { return newMemoryStore() })
 }
 
+// A caller with little time is answered within it, and one who leaves is kept by nothing.
+func TestAStoreThatHangsKeepsNoCaller(t *testing.T) {
+	for name, change := range map[string]func(*memoryStore){
+		"hangs": func(s *memoryStore) { s.hangs = true }, "hangs and heeds nothing": func(s *memoryStore) { s.deaf = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newMemoryStore()
+				s.set(change)
+				ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+				defer cancel()
+				require.NoError(t, operations["consultar"](ctx, withStore(t, s, &service{answers: []handler{raw(200, record)}})))
+
+				ctx, cancel = context.WithCancel(t.Context())
+				time.AfterFunc(100*time.Millisecond, cancel)
+				start := time.Now()
+				require.ErrorIs(t, operations["consultar"](ctx, withStore(t, s, &service{answers: []handler{raw(200, record)}})), context.Canceled)
+				assert.Equal(t, 100*time.Millisecond, time.Since(start))
+			})
+		})
+	}
+}
+
 // An outage has two lines, whatever the Store: its own error when it begins, and the end.
 func TestTheLinesOfAStoresOutage(t *testing.T) {
 	for name, test := range map[string]struct {

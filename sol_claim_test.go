@@ -307,6 +307,23 @@ func TestAClaimIsGivenBack(t *testing.T) {
 			assert.Zero(t, time.Since(start))
 		})
 	})
+	t.Run("by one that reached nobody, to the next attempt", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s, start := &service{answers: []handler{handler(refusesToDial), raw(200, verdict)}}, time.Now()
+			client := withStore(t, newMemoryStore(), s, fiscope.WithMaxRetries(1), fiscope.WithRetry(fiscope.RetryPolicy{Base: -1, RetryUnsentPOST: true}))
+			require.NoError(t, validar(t.Context(), client, clave))
+			assert.Zero(t, time.Since(start))
+		})
+	})
+	t.Run("by an answer that says nothing of the clave", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s, start := newMemoryStore(), time.Now()
+			expired := raw(401, `{"error":"La clave venció.","code":"KEY_EXPIRED"}`)
+			require.ErrorIs(t, validar(t.Context(), withStore(t, s, &service{answers: []handler{expired}}), clave), fiscope.ErrUnauthorized)
+			require.NoError(t, validar(t.Context(), withStore(t, s, &service{answers: []handler{raw(200, verdict)}}), clave))
+			assert.Zero(t, time.Since(start))
+		})
+	})
 	for _, slow := range []time.Duration{200 * time.Millisecond, 500 * time.Millisecond, 999 * time.Millisecond} {
 		t.Run("by a caller who leaves as it is granted after "+slow.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

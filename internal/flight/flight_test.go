@@ -162,6 +162,20 @@ func TestDetachedWork(t *testing.T) {
 	}
 }
 
+// A query in the background ends with a write in the background.
+func TestWaitWaitsForWhatTheWorkBegan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r flight.Runner
+		r.Go(func() {
+			time.Sleep(time.Second)
+			r.Go(func() { time.Sleep(time.Second) })
+		})
+		start := time.Now()
+		require.NoError(t, r.Wait(t.Context()))
+		assert.Equal(t, 2*time.Second, time.Since(start))
+	})
+}
+
 func TestWorkThatBreaksOffIsAnError(t *testing.T) {
 	for how, leave := range map[string]func(){"boom": func() { panic("boom") }, "runtime.Goexit was called": runtime.Goexit} {
 		t.Run(how, func(t *testing.T) {
