@@ -159,6 +159,24 @@ func TestWhatAHeaderDoesNotCountIsTakenOff(t *testing.T) {
 	assert.Equal(t, 89, a.day.Left)
 }
 
+func TestTheLowerOfTwoHeadersCounts(t *testing.T) {
+	a := open(t)
+	late := a.wants(store.Granted)
+	a.asks(store.Granted, says(500))
+	a.commit(late, says(900))
+	assert.Equal(t, 500, a.day.Left)
+	late, odd := a.wants(store.Granted), a.wants(store.Granted)
+	assert.Equal(t, 498, odd.Left)
+	a.commit(odd, says(10))
+	for range 5 {
+		a.asks(store.Granted, silent)
+	}
+	a.commit(late, says(12))
+	assert.Equal(t, 5, a.day.Left, "it was reserved before that was known")
+	a.asks(store.Granted, says(479))
+	assert.Equal(t, 479, a.day.Left, "this one after it")
+}
+
 func TestAReserveIsKept(t *testing.T) {
 	a := open(t)
 	assert.Equal(t, store.Granted, a.reserve(200).Grant, "nothing is known")
