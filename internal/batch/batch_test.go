@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -276,6 +277,41 @@ func TestABatch(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A few that always fail are no outage: each is delivered as failed, and the batch goes on.
+func TestAFewThatAlwaysFail(t *testing.T) {
+	for failure, most := range map[error]int{errDown: 8, errSlower: 2} {
+		for few := 1; few <= most; few++ {
+			synctest.Test(t, func(t *testing.T) {
+				s := taking(func(in int) time.Duration { return time.Duration(in%3+1) * time.Second }, func(in, _ int, _ time.Duration) error {
+					return map[bool]error{true: failure}[in > 20 && in <= 20+few]
+				})
+				lines, _, stopped := s.lines(t.Context(), wide, upTo(200)...)
+				require.NoError(t, stopped, "%d of %v: %v", few, failure, s.asked)
+				assert.Len(t, lines, 200)
+				for in := range few {
+					assert.Contains(t, lines, fmt.Sprint(20+in, " ", failure))
+				}
+			})
+		}
+	}
+}
+
+// An outage that returns while inputs wait since the first one is noticed as soon.
+func TestAnOutageThatReturns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var again atomic.Int64
+		s := taking(func(int) time.Duration { return 100 * time.Millisecond }, func(_, _ int, since time.Duration) error {
+			if since > 17*time.Second {
+				again.Add(1)
+			}
+			return map[bool]error{true: errDown}[since > time.Second && since < 16*time.Second || since > 17*time.Second]
+		})
+		_, _, stopped := s.lines(t.Context(), batch.Policy{Concurrency: 8, MaxFailures: 20}, upTo(1200)...)
+		require.ErrorIs(t, stopped, errDown)
+		assert.Less(t, again.Load(), int64(50))
+	})
 }
 
 // To read ahead does not mean to wait for inputs that are still to come.

@@ -16,8 +16,8 @@ func TestOf(t *testing.T) {
 		{"GET", "/api/things/search"},
 		{"GET", "/api/things/{id}"},
 		{"POST", "/api/jobs/start"},
-		{"GET", "/api/rate"},
 		{"DELETE", "/api/rate"},
+		{"GET", "/api/rate"},
 	}
 	for request, want := range map[string]string{
 		"GET /api/thing/search":                   "GET /api/things/search",
@@ -32,6 +32,7 @@ func TestOf(t *testing.T) {
 		"GET /api/v2/rate":                        "GET /api/rate",
 		"HEAD /api/rates":                         "GET /api/rate",
 		"DELETE /api/rates":                       "DELETE /api/rate",
+		"PUT /api/rate":                           "DELETE /api/rate",
 		"GET ":                                    "GET /api/rate",
 		"GET /":                                   "GET /api/rate",
 		"GET /" + strings.Repeat("/rate", 10_000): "GET /api/rate",

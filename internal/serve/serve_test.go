@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log"
 	"net"
@@ -71,6 +72,27 @@ func TestCloseLetsAnAnswerInFlightFinish(t *testing.T) {
 			assert.Error(t, err, "nothing is accepted any more")
 		})
 	}
+}
+
+func TestCloseDoesNotWaitForUnusedConnections(t *testing.T) {
+	ln := listen(t, "127.0.0.1:0")
+	s := serve.Start(ln, &http.Server{Handler: http.NotFoundHandler()})
+	unused, err := net.Dial("tcp", serve.Host(ln))
+	require.NoError(t, err)
+	defer unused.Close()
+	require.Equal(t, http.StatusNotFound, get("http://"+serve.Host(ln)), "the first connection was accepted, too")
+	begun := time.Now()
+	require.NoError(t, s.Close(t.Context()))
+	assert.Less(t, time.Since(begun), 4*time.Second, "http.Server.Shutdown waits for five")
+}
+
+type failing struct{ net.Listener }
+
+func (f failing) Close() error { return errors.Join(f.Listener.Close(), io.ErrShortWrite) }
+
+func TestCloseReportsTheListener(t *testing.T) {
+	s := serve.Start(failing{listen(t, "127.0.0.1:0")}, &http.Server{})
+	assert.ErrorIs(t, s.Close(t.Context()), io.ErrShortWrite)
 }
 
 func TestServerKeepsWhatItWasGiven(t *testing.T) {
