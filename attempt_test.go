@@ -50,7 +50,7 @@ func (b *body) Close() error {
 }
 
 // with is an answer with that status, body and headers.
-func with(status int, b io.ReadCloser, headers ...string) func(*http.Request) (*http.Response, error) {
+func with(status int, b io.ReadCloser, headers ...string) handler {
 	return func(r *http.Request) (*http.Response, error) {
 		resp, err := raw(status, "", headers...)(r)
 		resp.Body, resp.ContentLength = b, -1
@@ -134,13 +134,13 @@ func TestATransportThatBreaksTheRules(t *testing.T) {
 			return &http.Response{StatusCode: http.StatusOK}, errors.New("tls: bad certificate")
 		},
 	} {
-		client := newClient(t, roundTripper(answer), fiscope.WithMaxRetries(0))
+		client := newClient(t, handler(answer), fiscope.WithMaxRetries(0))
 		assert.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrUnavailable, name)
 	}
 	client, s := answers(t, broken(nil))
 	require.Error(t, operations["consultar"](t.Context(), client))
 	assert.Len(t, s.seen(), 1, "it is not asked again")
-	client = newClient(t, roundTripper(func(*http.Request) (*http.Response, error) {
+	client = newClient(t, handler(func(*http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(record))}, nil
 	}))
 	require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(new(fiscope.Response))), "without headers")
@@ -162,7 +162,7 @@ func TestAReasonIsSaidOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { cancel(errors.New("the shop is closing")) })
-		client := newClient(t, roundTripper(broken(errors.New("no route"))), fiscope.WithRateLimit(0.1, 1))
+		client := newClient(t, handler(broken(errors.New("no route"))), fiscope.WithRateLimit(0.1, 1))
 		err := operations["consultar"](ctx, client)
 		assert.Regexp(t, `no route.*context canceled.*the shop is closing`, err.Error())
 		assert.NotRegexp(t, `shop.*shop|canceled.*canceled`, err.Error())
@@ -293,7 +293,7 @@ func TestAValidationIsNotReplayedByNetHTTP(t *testing.T) {
 	})
 	real := new(http.Transport)
 	t.Cleanup(real.CloseIdleConnections)
-	client := clientOf(t, url, fiscope.WithHTTPClient(&http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+	client := clientOf(t, url, fiscope.WithHTTPClient(&http.Client{Transport: handler(func(r *http.Request) (*http.Response, error) {
 		assert.True(t, r.Body != nil && r.GetBody == nil, "the body could be made anew")
 		assert.Empty(t, r.Header.Values("Idempotency-Key"), "it would let net/http repeat a POST")
 		return real.RoundTrip(r)
@@ -432,7 +432,7 @@ func TestAGOAWAYAfterTheBodyIsAClosedConnection(t *testing.T) {
 
 func TestThePathOfTheBaseURLStaysEscaped(t *testing.T) {
 	var asked []string
-	client, err := fiscope.NewClient("https://api.example.com/a%2Fb", apiKey, fiscope.WithHTTPClient(&http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+	client, err := fiscope.NewClient("https://api.example.com/a%2Fb", apiKey, fiscope.WithHTTPClient(&http.Client{Transport: handler(func(r *http.Request) (*http.Response, error) {
 		asked = append(asked, r.URL.EscapedPath())
 		return raw(200, record)(r)
 	})}))

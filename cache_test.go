@@ -261,7 +261,7 @@ func TestAKeptRecordKeepsNothingElse(t *testing.T) {
 		"NOT_FOUND": {404, missing, 30_000, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+			client := newClient(t, handler(func(r *http.Request) (*http.Response, error) {
 				body := plus(change(test.body, rucSUNAT, path.Base(r.URL.Path)), `"socios":"`+strings.Repeat("x", test.added)+`"`)
 				if test.search {
 					body = "[" + change(body, "search", rucSUNAT) + "]"

@@ -199,7 +199,7 @@ func TestANilContextIsAnInvalidRequest(t *testing.T) {
 		"alone":     nil,
 		"with more": {fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithObserver(func(context.Context, fiscope.Event) {}), fiscope.WithLogger(slog.New(slog.DiscardHandler))},
 	} {
-		client := newClient(t, roundTripper(raw(200, record)), opts...)
+		client := newClient(t, handler(raw(200, record)), opts...)
 		require.NoError(t, operations["consultar"](t.Context(), client)) // it may be in the cache now
 		errs := []error{
 			second(client.TipoCambio.UltimoPublicado(none, viernes)), second(client.TipoCambio.SUNAT(none, viernes)),

@@ -117,7 +117,7 @@ func TestHowAWaitEnds(t *testing.T) {
 func TestThePausesOfAWaitGrowToTheirCap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var times []time.Time
-		client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+		client := newClient(t, handler(func(r *http.Request) (*http.Response, error) {
 			times = append(times, time.Now())
 			if len(times) == 9 {
 				return raw(429, "", "Retry-After: 45")(r)

@@ -77,7 +77,7 @@ func TestWhatAClerkReads(t *testing.T) {
 	}
 	for _, status := range []int{200, 204, 301, 400, 401, 403, 404, 408, 418, 429, 500, 503} {
 		for _, body := range []string{"", "null", `{"error":"El RUC ` + rucSUNAT + ` y la clave ` + clave + `","code":"X"}`} {
-			client := newClient(t, roundTripper(raw(status, body)), fiscope.WithMaxRetries(0))
+			client := newClient(t, handler(raw(status, body)), fiscope.WithMaxRetries(0))
 			for _, op := range []string{"consultar", "validar"} {
 				all = append(all, operations[op](t.Context(), client))
 			}
@@ -106,7 +106,7 @@ func jsonError(body string, v any) error { return json.NewDecoder(strings.NewRea
 
 func TestWriteError(t *testing.T) {
 	var input struct{ RUC string }
-	brokenBody := newClient(t, roundTripper(broken(io.ErrUnexpectedEOF)), fiscope.WithMaxRetries(0))
+	brokenBody := newClient(t, handler(broken(io.ErrUnexpectedEOF)), fiscope.WithMaxRetries(0))
 	wait := func(d time.Duration) error {
 		return fmt.Errorf("x: %w", &fiscope.Error{Err: fiscope.ErrQuotaExceeded, RetryAfter: d})
 	}

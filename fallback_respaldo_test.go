@@ -96,7 +96,7 @@ func TestARespaldoAnswersIfTheServiceGaveNoUsableAnswer(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					ask := func(more ...fiscope.Option) (*fiscope.Contribuyente, fiscope.Response, error) {
 						opts := append(append(append([]fiscope.Option{fiscope.WithMaxRetries(0)}, shared...), test.opts...), more...)
-						client := newClient(t, roundTripper(test.answer), opts...)
+						client := newClient(t, handler(test.answer), opts...)
 						if test.first {
 							_, err := client.Contribuyentes.Consultar(t.Context(), rucEmisor)
 							require.NoError(t, err)
@@ -159,7 +159,7 @@ func TestARespaldoThatHasNothingLeavesTheServicesError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var w watch
-			client := newClient(t, roundTripper(raw(503, `{"error":"caído","code":"X"}`)), append(w.options(), fiscope.WithMaxRetries(0), fiscope.WithRespaldo(test.respaldo))...)
+			client := newClient(t, handler(raw(503, `{"error":"caído","code":"X"}`)), append(w.options(), fiscope.WithMaxRetries(0), fiscope.WithRespaldo(test.respaldo))...)
 			var resp fiscope.Response
 			c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithResponse(&resp))
 			assert.Nil(t, c)
@@ -198,7 +198,7 @@ func TestWhatIsOddInARespaldoIsWarnedOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := archived(rucSUNAT)
 			test.change(&c)
-			client := newClient(t, roundTripper(raw(501, "", "X-RateLimit-Limit: x")), fiscope.WithRespaldo(registro(func(context.Context, string) (*fiscope.Contribuyente, fiscope.Fecha, error) {
+			client := newClient(t, handler(raw(501, "", "X-RateLimit-Limit: x")), fiscope.WithRespaldo(registro(func(context.Context, string) (*fiscope.Contribuyente, fiscope.Fecha, error) {
 				return &c, test.fecha, nil
 			})))
 			var resp fiscope.Response
@@ -228,7 +228,7 @@ func TestAnAnswerOfTheRespaldoIsSeen(t *testing.T) {
 			c := archived(ruc)
 			return &c, jueves, nil
 		})
-		client := newClient(t, roundTripper(slowly(raw(503, ""))), append(w.options(), fiscope.WithHook(s.hook), fiscope.WithRespaldo(slow), fiscope.WithMaxRetries(0))...)
+		client := newClient(t, handler(slowly(raw(503, ""))), append(w.options(), fiscope.WithHook(s.hook), fiscope.WithRespaldo(slow), fiscope.WithMaxRetries(0))...)
 		var resp fiscope.Response
 		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp)))
 		assert.Equal(t, 4*time.Second, resp.Duration)
@@ -271,7 +271,7 @@ func TestARespaldoOfACallOrOfAClient(t *testing.T) {
 		"of a call without the cache":     {nil, append(ofCall, fiscope.WithoutCache()), "LLAMADA"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client := newClient(t, roundTripper(raw(501, "")), test.client...)
+			client := newClient(t, handler(raw(501, "")), test.client...)
 			c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, test.call...)
 			if test.want == "" {
 				require.ErrorIs(t, err, fiscope.ErrUnavailable)
@@ -281,7 +281,7 @@ func TestARespaldoOfACallOrOfAClient(t *testing.T) {
 			assert.Equal(t, test.want, c.RazonSocial)
 		})
 	}
-	client := newClient(t, roundTripper(raw(501, "")), ofClient...)
+	client := newClient(t, handler(raw(501, "")), ofClient...)
 	require.ErrorIs(t, operations["buscar"](t.Context(), client, ofCall...), fiscope.ErrUnavailable, "other operations have no use for it")
 	_, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithRespaldo(nil))
 	require.EqualError(t, err, "fiscope: invalid request: the Respaldo of WithRespaldo is nil")
@@ -356,10 +356,10 @@ func TestTheStoreKnowsAnAcceptedKey(t *testing.T) {
 			t.Run(name+", "+when, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					s := newMemoryStore()
-					_ = operations["consultar"](t.Context(), withStore(t, s, roundTripper(test.before)))
+					_ = operations["consultar"](t.Context(), withStore(t, s, handler(test.before)))
 					time.Sleep(later)
 					s.set(test.change)
-					expired := roundTripper(raw(401, `{"error":"La clave venció.","code":"KEY_EXPIRED"}`))
+					expired := handler(raw(401, `{"error":"La clave venció.","code":"KEY_EXPIRED"}`))
 					client := withStore(t, s, expired, fiscope.WithRespaldo(padronDelJueves(new(atomic.Int64))))
 					require.ErrorIs(t, consultar(t.Context(), client, 2), test.want)
 				})

@@ -126,7 +126,7 @@ func TestARespaldoThatHangs(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var w watch
 					start := time.Now()
-					client := newClient(t, roundTripper(raw(503, "")), append(append(w.options(), shared...), fiscope.WithMaxRetries(0), fiscope.WithRespaldo(registro(
+					client := newClient(t, handler(raw(503, "")), append(append(w.options(), shared...), fiscope.WithMaxRetries(0), fiscope.WithRespaldo(registro(
 						func(ctx context.Context, ruc string) (*fiscope.Contribuyente, fiscope.Fecha, error) {
 							if !heeds {
 								time.Sleep(time.Minute)
@@ -174,7 +174,7 @@ func TestAStaleAnswerOfTheStore(t *testing.T) {
 			cancel()
 		}
 		assert.Less(t, time.Since(start), 3*3*time.Second, "after three failures nobody waits")
-		require.NoError(t, consultar(t.Context(), withStore(t, s, roundTripper(ofItsRUC), policy), 31))
+		require.NoError(t, consultar(t.Context(), withStore(t, s, handler(ofItsRUC), policy), 31))
 		synctest.Wait()
 		var resp fiscope.Response
 		respaldo := fiscope.WithRespaldo(padronDelJueves(&asked))

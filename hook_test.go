@@ -99,7 +99,7 @@ func TestAHookIsToldWhatTheCallerGets(t *testing.T) {
 			t.Run(name+", "+by, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var s, inner spans
-					client := newClient(t, roundTripper(test.answer), append(opts, fiscope.WithHook(s.hook), fiscope.WithHook(inner.hook), fiscope.WithMaxRetries(0))...)
+					client := newClient(t, handler(test.answer), append(opts, fiscope.WithHook(s.hook), fiscope.WithHook(inner.hook), fiscope.WithMaxRetries(0))...)
 					if test.first != "" {
 						_ = operations[test.first](t.Context(), client)
 					}
@@ -194,7 +194,7 @@ func TestACallerWhoLeavesTakesNothingAlong(t *testing.T) {
 							var once sync.Once
 							leaves := func() { once.Do(func() { leave(cancel) }) }
 							s := &service{answers: []handler{slowly(test.answer)}}
-							client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+							client := newClient(t, handler(func(r *http.Request) (*http.Response, error) {
 								if place == "in the transport" {
 									leaves()
 								}

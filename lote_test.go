@@ -68,7 +68,7 @@ func (p *padron) sent() int {
 }
 
 // answering makes the service answer so to the RUCs from one on, for that long.
-func (p *padron) answering(from string, during time.Duration, answer func(*http.Request) (*http.Response, error)) {
+func (p *padron) answering(from string, during time.Duration, answer handler) {
 	end := time.Now().Add(during)
 	p.answer = func(ruc string, _ int) (*http.Response, error) {
 		if ruc >= from && time.Now().Before(end) {
@@ -130,7 +130,7 @@ func answered(t *testing.T, lines []line, from, to int) {
 // One input that fails between others is delivered as failed, and stops nobody.
 func TestAFailureOfOneInputIsItsAlone(t *testing.T) {
 	for name, test := range map[string]struct {
-		answer func(*http.Request) (*http.Response, error)
+		answer handler
 		want   error
 	}{
 		"a firewall's page":     {raw(403, "<html><title>403 Forbidden</title>", "Content-Type: text/html"), nil},
@@ -165,7 +165,7 @@ func TestAFailureOfOneInputIsItsAlone(t *testing.T) {
 func TestABatchStopsAtWhatHoldsForAll(t *testing.T) {
 	tomorrow := "X-RateLimit-Reset: " + time.Now().Add(24*time.Hour).UTC().Format(time.RFC3339)
 	for name, test := range map[string]struct {
-		answer func(*http.Request) (*http.Response, error)
+		answer handler
 		want   error
 	}{
 		"the key is refused":   {raw(401, ""), fiscope.ErrUnauthorized},
@@ -231,7 +231,7 @@ func (enRespaldo) Contribuyente(_ context.Context, ruc string) (*fiscope.Contrib
 func TestABatchWithSomethingToStandIn(t *testing.T) {
 	down, spent := raw(501, ""), raw(429, "", "Retry-After: 3600")
 	for name, test := range map[string]struct {
-		answer  func(*http.Request) (*http.Response, error)
+		answer  handler
 		during  time.Duration
 		most    int    // MaxFailures
 		standIn [2]int // how many lines something stands in for, at least and at most
@@ -284,7 +284,7 @@ func TestABatchWithSomethingToStandIn(t *testing.T) {
 
 func TestALineSaysWhatIsKnownOfItsAnswer(t *testing.T) {
 	odd := strings.Replace(contract(t, "consultar_200.json"), rucSUNAT, rucEmisor, 1)
-	client := newClient(t, roundTripper(raw(200, odd, "X-Request-Id: 7")), fiscope.WithLenientReading())
+	client := newClient(t, handler(raw(200, odd, "X-Request-Id: 7")), fiscope.WithLenientReading())
 	lines, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), slices.Values([]string{rucSUNAT, rucSUNAT, "x"}), fiscope.LotePolicy{Concurrency: 1}))
 	require.Nil(t, stopped)
 	require.Len(t, lines, 3)
@@ -623,7 +623,7 @@ func TestInputsInARowThatAlwaysFail(t *testing.T) {
 			t.Run(fmt.Sprint(name, " RUC ", row), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					p, start := newPadron(t), time.Now()
-					rt := roundTripper(func(r *http.Request) (*http.Response, error) {
+					rt := handler(func(r *http.Request) (*http.Response, error) {
 						of := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
 						if of >= ruc(row[0]) && of < ruc(row[1]) {
 							return fails(r)
@@ -644,7 +644,7 @@ func TestInputsInARowThatAlwaysFail(t *testing.T) {
 			t.Run(fmt.Sprint(name, " CPE ", row), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					start := time.Now()
-					s := &sunat{answer: func(numero, _ int) func(*http.Request) (*http.Response, error) {
+					s := &sunat{answer: func(numero, _ int) handler {
 						if numero > row[0] && numero <= row[1] {
 							return fails
 						}
@@ -679,7 +679,7 @@ func TestTheRequestsOfAnOutage(t *testing.T) {
 			assert.LessOrEqual(t, p.sent()-from, most.rucs)
 			assert.Len(t, lines, from)
 
-			s := &sunat{answer: func(numero, _ int) func(*http.Request) (*http.Response, error) {
+			s := &sunat{answer: func(numero, _ int) handler {
 				if numero > from {
 					return raw(500, "")
 				}
@@ -720,7 +720,7 @@ func allReceipts(t *testing.T, seq iter.Seq2[fiscope.LineaLote[fiscope.Comproban
 
 // sunat is an authority that answers for receipts, by their number, and counts.
 type sunat struct {
-	answer func(numero, times int) func(*http.Request) (*http.Response, error) // nil: accepted, after a tenth of a second
+	answer func(numero, times int) handler // nil: accepted, after a tenth of a second
 
 	mu    sync.Mutex
 	times map[int]int
@@ -753,14 +753,14 @@ func (s *sunat) sent() (n int) {
 	return n
 }
 
-func codigo(codigo, estado string) func(*http.Request) (*http.Response, error) {
+func codigo(codigo, estado string) handler {
 	return raw(200, fmt.Sprintf(`{"codigo":%q,"mensaje":"x","estado":%q,"esValido":%t}`, codigo, estado, codigo == "0"))
 }
 
 var accepted = codigo("0", "Aceptado")
 
 // in answers after a while, or not at all for a caller who leaves before.
-func in(d time.Duration, answer func(*http.Request) (*http.Response, error)) func(*http.Request) (*http.Response, error) {
+func in(d time.Duration, answer handler) handler {
 	return func(r *http.Request) (*http.Response, error) {
 		select {
 		case <-time.After(d):
@@ -774,7 +774,7 @@ func in(d time.Duration, answer func(*http.Request) (*http.Response, error)) fun
 func TestARefusedClaveStopsABatch(t *testing.T) {
 	for _, first := range []int{1, 30} {
 		synctest.Test(t, func(t *testing.T) {
-			s := &sunat{answer: func(numero, _ int) func(*http.Request) (*http.Response, error) {
+			s := &sunat{answer: func(numero, _ int) handler {
 				if numero >= first {
 					return in(time.Second, raw(401, contract(t, "validar_401.json")))
 				}
@@ -797,8 +797,8 @@ func TestARefusedClaveStopsABatch(t *testing.T) {
 func TestTheProgressOfReceipts(t *testing.T) {
 	for _, final := range []bool{false, true} {
 		t.Run(fmt.Sprint("NoExisteEsFinal: ", final), func(t *testing.T) {
-			s := &sunat{answer: func(numero, _ int) func(*http.Request) (*http.Response, error) {
-				return []func(*http.Request) (*http.Response, error){
+			s := &sunat{answer: func(numero, _ int) handler {
+				return []handler{
 					accepted, codigo("2", "Anulado"), codigo("4", "En Proceso"), codigo("98", "No Existe"), codigo("99", "Error"), raw(500, ""),
 				}[numero-1]
 			}}

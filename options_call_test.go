@@ -18,7 +18,7 @@ import (
 func TestAHeaderOfTheCaller(t *testing.T) {
 	const token = "gateway-token"
 	var got []http.Header
-	echo := roundTripper(func(r *http.Request) (*http.Response, error) {
+	echo := handler(func(r *http.Request) (*http.Response, error) {
 		got = append(got, r.Header.Clone())
 		return raw(400, `{"error":"no sirve `+token+`","code":"MAL"}`)(r)
 	})
@@ -40,7 +40,7 @@ func TestAHeaderOfTheCaller(t *testing.T) {
 	fails := registro(func(context.Context, string) (*fiscope.Contribuyente, fiscope.Fecha, error) {
 		return nil, fiscope.Fecha{}, errors.New("no sirve " + token)
 	})
-	_, err = newClient(t, roundTripper(raw(501, "")), fiscope.WithHeader("X-Gateway", token), fiscope.WithRespaldo(fails), fiscope.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))).
+	_, err = newClient(t, handler(raw(501, "")), fiscope.WithHeader("X-Gateway", token), fiscope.WithRespaldo(fails), fiscope.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))).
 		Contribuyentes.Consultar(t.Context(), rucSUNAT)
 	require.ErrorIs(t, err, fiscope.ErrUnavailable)
 	assert.Contains(t, log.String(), "the Respaldo failed")

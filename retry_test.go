@@ -164,7 +164,7 @@ func TestAFlakyServiceLosesNoCall(t *testing.T) {
 	for _, answer := range []handler{raw(200, record), raw(404, contract(t, "consultar_404.json"))} {
 		synctest.Test(t, func(t *testing.T) {
 			requests := 0
-			client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+			client := newClient(t, handler(func(r *http.Request) (*http.Response, error) {
 				if requests++; requests%5 == 0 {
 					return raw(503, "")(r)
 				}
@@ -205,7 +205,7 @@ func TestAnUnsentValidationIsRepeatedOnlyIfAsked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				client := newClient(t, roundTripper(test.answer), test.opts...)
+				client := newClient(t, handler(test.answer), test.opts...)
 				var e *fiscope.Error
 				require.ErrorAs(t, operations["validar"](t.Context(), client), &e)
 				assert.Equal(t, test.attempts, e.Attempts)

@@ -226,7 +226,7 @@ func TestTheLinesOfAStoresOutage(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var log bytes.Buffer
 				s := newMemoryStore()
-				client := withStore(t, s, roundTripper(ofItsRUC), fiscope.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+				client := withStore(t, s, handler(ofItsRUC), fiscope.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 				for range 2 {
 					s.set(test.change)
 					for n := range 60 { // an hour
@@ -266,7 +266,7 @@ func TestTheDayAfterASpentQuota(t *testing.T) {
 				time.Sleep(100 * time.Millisecond)
 			}
 		}
-		today := withStore(t, s, roundTripper(raw(http.StatusOK, verdict))) // a validation has no headers
+		today := withStore(t, s, handler(raw(http.StatusOK, verdict))) // a validation has no headers
 		for range 3 {
 			require.NoError(t, validar(t.Context(), today, clave))
 		}
@@ -283,7 +283,7 @@ func (silent) Claim(ctx context.Context, _ string, _ time.Duration) (store.Claim
 
 func TestTheErrorOfAStoreThatHangsIsItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := withStore(t, silent{newMemoryStore()}, roundTripper(raw(200, verdict)))
+		client := withStore(t, silent{newMemoryStore()}, handler(raw(200, verdict)))
 		together(20, func(n int) {
 			time.Sleep(time.Duration(n) * time.Millisecond)
 			err := validar(t.Context(), client, "nunca-vista-"+strconv.Itoa(n))
@@ -294,7 +294,7 @@ func TestTheErrorOfAStoreThatHangsIsItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newMemoryStore()
 		s.deaf = true
-		err := validar(t.Context(), withStore(t, s, roundTripper(raw(200, verdict))), clave)
+		err := validar(t.Context(), withStore(t, s, handler(raw(200, verdict))), clave)
 		assert.ErrorContains(t, err, "*fiscope_test.memoryStore did not answer in time: ", "it has no error of its own")
 	})
 }

@@ -303,7 +303,7 @@ func TestAClaimIsGivenBack(t *testing.T) {
 			s := newMemoryStore()
 			require.Error(t, validar(t.Context(), withStore(t, s, refusesToDial), clave))
 			start := time.Now()
-			require.NoError(t, validar(t.Context(), withStore(t, s, roundTripper(raw(200, verdict))), clave))
+			require.NoError(t, validar(t.Context(), withStore(t, s, handler(raw(200, verdict))), clave))
 			assert.Zero(t, time.Since(start))
 		})
 	})
@@ -312,7 +312,7 @@ func TestAClaimIsGivenBack(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newMemoryStore()
 				s.slow = slow
-				client := withStore(t, s, roundTripper(raw(200, verdict)))
+				client := withStore(t, s, handler(raw(200, verdict)))
 				for step := time.Duration(0); step < 4*slow; step += slow / 2 {
 					ctx, cancel := context.WithCancel(t.Context())
 					time.AfterFunc(step, cancel)
@@ -322,7 +322,7 @@ func TestAClaimIsGivenBack(t *testing.T) {
 				require.NoError(t, client.Close(t.Context()))
 				s.set(sound)
 				start := time.Now()
-				require.NoError(t, validar(t.Context(), withStore(t, s, roundTripper(raw(200, verdict))), clave))
+				require.NoError(t, validar(t.Context(), withStore(t, s, handler(raw(200, verdict))), clave))
 				assert.Zero(t, time.Since(start))
 			})
 		})
@@ -333,7 +333,7 @@ func TestAClaimIsGivenBack(t *testing.T) {
 			s.enters = func(method string) {
 				s.set(func(s *memoryStore) { s.late = map[string]time.Duration{"Claim": 1500 * time.Millisecond}[method] })
 			}
-			client := withStore(t, s, roundTripper(raw(200, verdict)))
+			client := withStore(t, s, handler(raw(200, verdict)))
 			require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrUnavailable)
 			require.NoError(t, client.Close(t.Context()))
 			assert.Empty(t, s.held)
@@ -343,11 +343,11 @@ func TestAClaimIsGivenBack(t *testing.T) {
 	t.Run("by a process that died", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newMemoryStore()
-			dead := withStore(t, s, roundTripper(hangs), fiscope.WithTimeout(time.Second), fiscope.WithCPETimeout(time.Hour))
+			dead := withStore(t, s, handler(hangs), fiscope.WithTimeout(time.Second), fiscope.WithCPETimeout(time.Hour))
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
 			go func() { _ = validar(ctx, dead, clave) }()
 			synctest.Wait()
-			living := withStore(t, s, roundTripper(raw(200, verdict)))
+			living := withStore(t, s, handler(raw(200, verdict)))
 			start := time.Now()
 			err := validar(t.Context(), living, clave)
 			require.ErrorContains(t, err, "another call is trying this SOL user")

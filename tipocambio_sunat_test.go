@@ -237,7 +237,7 @@ func TestARateThatCameLateIsNotTakenForNone(t *testing.T) {
 
 // slow returns a client of the mock whose answers take a moment, so that none are of the same time.
 func slow(t *testing.T, srv *mockserver.Server, opts ...fiscope.Option) *fiscope.Client {
-	client := srv.Client(append(opts, fiscope.WithHTTPClient(&http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+	client := srv.Client(append(opts, fiscope.WithHTTPClient(&http.Client{Transport: handler(func(r *http.Request) (*http.Response, error) {
 		time.Sleep(time.Millisecond)
 		return srv.Transport().RoundTrip(r)
 	})}))...)
@@ -248,7 +248,7 @@ func slow(t *testing.T, srv *mockserver.Server, opts ...fiscope.Option) *fiscope
 // A provider that answers with the last rate that it has, as lenient reading lets pass, does not make it that of the day.
 func TestTheRateOfAnotherDateIsNone(t *testing.T) {
 	at(t, "2026-11-20 18:00:00", func(t *testing.T, _ *mockserver.Server) {
-		client := newClient(t, roundTripper(raw(200, change(price, "2026-11-20", "2026-11-18"))), fiscope.WithLenientReading())
+		client := newClient(t, handler(raw(200, change(price, "2026-11-20", "2026-11-18"))), fiscope.WithLenientReading())
 		_, err := client.TipoCambio.SUNAT(t.Context(), viernes)
 		require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
 		var resp fiscope.Response
@@ -261,7 +261,7 @@ func TestTheRateOfAnotherDateIsNone(t *testing.T) {
 }
 
 // refusesToDial is a transport that reaches nobody, and says so.
-var refusesToDial = roundTripper(func(r *http.Request) (*http.Response, error) {
+var refusesToDial = handler(func(r *http.Request) (*http.Response, error) {
 	httptrace.ContextClientTrace(r.Context()).GetConn("x")
 	return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
 })
@@ -400,7 +400,7 @@ func TestATableWithLostDays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			at(t, test.now, func(t *testing.T, _ *mockserver.Server) {
-				client := newClient(t, roundTripper(ratesOf(t, 0, lost...)))
+				client := newClient(t, handler(ratesOf(t, 0, lost...)))
 				var marked []string
 				var resp fiscope.Response
 				queries := 0
