@@ -45,6 +45,7 @@ func TestRefusedAsMalformed(t *testing.T) {
 		"another ruc":                            {"consultar", change(record, "20131312955", "20100070970"), "asked for the RUC 20…955, the answer is of \"20…970\"", true},
 		"an empty ruc":                           {"consultar", change(record, "20131312955", ""), "asked for the RUC 20…955", true},
 		"an object for results":                  {"buscar", record, "the answer is a JSON object", false},
+		"one row that is no taxpayer":            {"buscar", `[null]`, "none of the 1 rows is a taxpayer", false},
 		"no row that is a taxpayer":              {"buscar", `[null,"x",{"ruc":"2013"}]`, "none of the 3 rows is a taxpayer", false},
 		"truncated results":                      {"buscar", results[:len(results)-1], "the answer is not JSON", false},
 		"no codigo":                              {"validar", change(verdict, `"codigo":"0",`, ``), "codigo is missing", false},

@@ -89,6 +89,15 @@ func TestValidarRefusesLocallyAndNamesTheField(t *testing.T) {
 	}
 }
 
+// What is unusual may be right: a series of another kind, a RUC of which a digit seems wrong, letters that are not ASCII.
+func TestValidarSendsWhatIsUnusual(t *testing.T) {
+	client, s := answers(t, raw(200, verdict))
+	unusual, letters := fiscope.Comprobante{RUCEmisor: "20123456789", Tipo: fiscope.TipoFactura, Serie: "B001", Numero: 99_999_999}, credenciales
+	letters.Clave = fiscope.NewSecreto("ñandú1é")
+	require.NoError(t, second(client.CPE.Validar(t.Context(), unusual, letters)))
+	assert.Len(t, s.seen(), 1)
+}
+
 func TestCodigoCPE(t *testing.T) {
 	for name, test := range map[string]struct {
 		raw                  string

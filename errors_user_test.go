@@ -110,11 +110,18 @@ func TestWriteError(t *testing.T) {
 	wait := func(d time.Duration) error {
 		return fmt.Errorf("x: %w", &fiscope.Error{Err: fiscope.ErrQuotaExceeded, RetryAfter: d})
 	}
+	busy := func(status int, d time.Duration, left *fiscope.RateLimit) error {
+		return &fiscope.Error{Err: fiscope.ErrQuotaExceeded, StatusCode: status, RetryAfter: d, RateLimit: left}
+	}
 	for name, test := range map[string]struct {
 		err               error
 		status            int
 		code, texto, wait string
 	}{
+		"too fast":               {busy(429, 10*time.Minute, nil), 429, "QUOTA_EXCEEDED", "más despacio", "600"},
+		"... and some are left":  {busy(429, 0, &fiscope.RateLimit{Remaining: new(1)}), 429, "QUOTA_EXCEEDED", "más despacio", ""},
+		"... and none is left":   {busy(429, 0, &fiscope.RateLimit{Remaining: new(0)}), 429, "QUOTA_EXCEEDED", "no quedan consultas", ""},
+		"... for longer":         {busy(429, 10*time.Minute+1, nil), 429, "QUOTA_EXCEEDED", "no quedan consultas", "601"},
 		"not found":              {fiscope.ErrNotFound, 404, "NOT_FOUND", "No se encontró", ""},
 		"a second":               {wait(time.Second), 429, "QUOTA_EXCEEDED", "no quedan consultas", "1"},
 		"a part of one":          {wait(time.Nanosecond), 429, "QUOTA_EXCEEDED", "no quedan consultas", "1"},

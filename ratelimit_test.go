@@ -101,17 +101,20 @@ func ExampleRateLimit_String() {
 }
 
 func TestTheRateLimitCountsWhatWasSentSince(t *testing.T) {
-	client, s := answers(t, raw(200, record, "X-RateLimit-Limit: 1000", "X-RateLimit-Remaining: 999"), raw(200, contract(t, "validar_200_aceptado.json")))
-	assert.Nil(t, client.RateLimit())
-	require.NoError(t, operations["consultar"](t.Context(), client))
-	assert.Equal(t, &fiscope.RateLimit{Limit: new(1000), Remaining: new(999)}, client.RateLimit())
-	for range 7 {
-		require.NoError(t, operations["validar"](t.Context(), client))
+	for left, after := range map[int]int{999: 992, 7: 0, 3: 0} {
+		s := &service{answers: []handler{raw(200, record, "X-RateLimit-Limit: 1000", fmt.Sprint("X-RateLimit-Remaining: ", left)), raw(200, verdict)}}
+		client := newClient(t, s, fiscope.WithoutQuotaGate())
+		assert.Nil(t, client.RateLimit())
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		assert.Equal(t, &fiscope.RateLimit{Limit: new(1000), Remaining: new(left)}, client.RateLimit())
+		for range 7 {
+			require.NoError(t, operations["validar"](t.Context(), client))
+		}
+		assert.Equal(t, &fiscope.RateLimit{Limit: new(1000), Remaining: new(after), Estimated: true}, client.RateLimit())
+		s.answers = []handler{broken(&net.OpError{Op: "dial", Err: errors.New("refused")})}
+		require.Error(t, operations["validar"](t.Context(), client))
+		s.answers = []handler{raw(200, record, "X-RateLimit-Limit: 1000", "X-RateLimit-Remaining: 990")}
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		assert.Equal(t, &fiscope.RateLimit{Limit: new(1000), Remaining: new(990)}, client.RateLimit())
 	}
-	assert.Equal(t, &fiscope.RateLimit{Limit: new(1000), Remaining: new(992), Estimated: true}, client.RateLimit())
-	s.answers = []handler{broken(&net.OpError{Op: "dial", Err: errors.New("refused")})}
-	require.Error(t, operations["validar"](t.Context(), client))
-	s.answers = []handler{raw(200, record, "X-RateLimit-Limit: 1000", "X-RateLimit-Remaining: 990")}
-	require.NoError(t, operations["consultar"](t.Context(), client))
-	assert.Equal(t, &fiscope.RateLimit{Limit: new(1000), Remaining: new(990)}, client.RateLimit())
 }

@@ -213,13 +213,14 @@ func TestTheStoreOfTheseTestsIsOne(t *testing.T) {
 	storetest.Run(t, func(*testing.T) store.Store { return newMemoryStore() })
 }
 
-// An outage has two lines, whatever the Store: its own error when it begins, and the end.
+// An outage has two lines, whatever the Store: its own error when it begins, and the end. Only the first lookups wait.
 func TestTheLinesOfAStoresOutage(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*memoryStore)
 		reason string
 	}{
 		"away": {away, errServerAway.Error()}, "hangs": {func(s *memoryStore) { s.hangs = true }, "context deadline exceeded"},
+		"answers slowly":   {func(s *memoryStore) { s.late = 960 * time.Millisecond }, "*fiscope_test.memoryStore is slow: context deadline exceeded"},
 		"answers too late": {func(s *memoryStore) { s.late = 1100 * time.Millisecond }, "*fiscope_test.memoryStore is slow: context deadline exceeded"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -230,7 +231,9 @@ func TestTheLinesOfAStoresOutage(t *testing.T) {
 				for range 2 {
 					s.set(test.change)
 					for n := range 60 { // an hour
+						start := time.Now()
 						together(10, func(i int) { assert.NoError(t, consultar(t.Context(), client, 10*n+i)) })
+						assert.LessOrEqual(t, time.Since(start), map[bool]time.Duration{true: time.Second}[n == 0])
 						time.Sleep(time.Minute)
 					}
 					lines := strings.Split(strings.TrimSpace(log.String()), "\n")

@@ -292,6 +292,7 @@ func TestADatingRefusesLocally(t *testing.T) {
 		assert.Equal(t, 1, n, month)
 	}
 	assert.Empty(t, s.seen())
+	assert.EqualValues(t, 11, client.Stats().Avoided[fiscope.AvoidedInvalid])
 }
 
 // ratesOf answers with the rate of each business day but some, which it has at its hour. Its answers have the Date of its
