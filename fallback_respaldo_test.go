@@ -282,7 +282,11 @@ func TestARespaldoOfACallOrOfAClient(t *testing.T) {
 		})
 	}
 	client := newClient(t, handler(raw(501, "")), ofClient...)
-	require.ErrorIs(t, operations["buscar"](t.Context(), client, ofCall...), fiscope.ErrUnavailable, "other operations have no use for it")
+	for range 4 { // after three failures it is asked first
+		require.ErrorIs(t, second(client.Contribuyentes.Buscar(t.Context(), fiscope.Busqueda{RazonSocial: rucSUNAT}, ofCall...)), fiscope.ErrUnavailable, "other operations have no use for it")
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		require.ErrorIs(t, second(client.Contribuyentes.Consultar(t.Context(), "x")), fiscope.ErrInvalidRequest)
+	}
 	_, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithRespaldo(nil))
 	require.EqualError(t, err, "fiscope: invalid request: the Respaldo of WithRespaldo is nil")
 	require.ErrorIs(t, operations["consultar"](t.Context(), client, fiscope.WithRespaldo(nil)), fiscope.ErrInvalidRequest)
