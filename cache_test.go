@@ -74,6 +74,26 @@ func TestAnErrorIsNotKept(t *testing.T) {
 	}
 }
 
+func TestAnAnswerFromTheCacheSaysSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, s := cached(t, fiscope.CachePolicy{}, raw(200, change(record, "ACTIVO", "OTROS"), "X-RateLimit-Remaining: 7"), raw(200, change(record, "ACTIVO", "BAJA DEFINITIVA")))
+		asked := time.Now()
+		var first, second fiscope.Response
+		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&first)))
+		time.Sleep(time.Hour)
+		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&second)))
+		assert.True(t, asked.Equal(first.AsOf))
+		require.Len(t, first.Warnings, 1)
+		assert.Equal(t, fiscope.Response{StatusCode: 200, Source: fiscope.SourceCache, AsOf: first.AsOf, Warnings: first.Warnings}, second, "an old quota is no news")
+		for _, opts := range [][]fiscope.CallOption{{fiscope.WithoutCache()}, nil} {
+			c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, opts...)
+			require.NoError(t, err)
+			assert.True(t, c.Estado.Baja(), "what was fresh is kept for the next")
+		}
+		assert.Len(t, s.seen(), 2)
+	})
+}
+
 func TestAKeptNotFoundIsAnErrorOfItsOwn(t *testing.T) {
 	for _, status := range []int{404, 200} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {

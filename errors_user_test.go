@@ -107,11 +107,8 @@ func jsonError(body string, v any) error { return json.NewDecoder(strings.NewRea
 func TestWriteError(t *testing.T) {
 	var input struct{ RUC string }
 	brokenBody := newClient(t, handler(broken(io.ErrUnexpectedEOF)), fiscope.WithMaxRetries(0))
-	wait := func(d time.Duration) error {
-		return fmt.Errorf("x: %w", &fiscope.Error{Err: fiscope.ErrQuotaExceeded, RetryAfter: d})
-	}
 	busy := func(status int, d time.Duration, left *fiscope.RateLimit) error {
-		return &fiscope.Error{Err: fiscope.ErrQuotaExceeded, StatusCode: status, RetryAfter: d, RateLimit: left}
+		return fmt.Errorf("x: %w", &fiscope.Error{Err: fiscope.ErrQuotaExceeded, StatusCode: status, RetryAfter: d, RateLimit: left})
 	}
 	for name, test := range map[string]struct {
 		err               error
@@ -123,9 +120,9 @@ func TestWriteError(t *testing.T) {
 		"... and none is left":   {busy(429, 0, &fiscope.RateLimit{Remaining: new(0)}), 429, "QUOTA_EXCEEDED", "no quedan consultas", ""},
 		"... for longer":         {busy(429, 10*time.Minute+1, nil), 429, "QUOTA_EXCEEDED", "no quedan consultas", "601"},
 		"not found":              {fiscope.ErrNotFound, 404, "NOT_FOUND", "No se encontró", ""},
-		"a second":               {wait(time.Second), 429, "QUOTA_EXCEEDED", "no quedan consultas", "1"},
-		"a part of one":          {wait(time.Nanosecond), 429, "QUOTA_EXCEEDED", "no quedan consultas", "1"},
-		"more than an hour":      {wait(time.Hour + time.Nanosecond), 429, "QUOTA_EXCEEDED", "no quedan consultas", "3601"},
+		"a second":               {busy(0, time.Second, nil), 429, "QUOTA_EXCEEDED", "no quedan consultas", "1"},
+		"a part of one":          {busy(0, time.Nanosecond, nil), 429, "QUOTA_EXCEEDED", "no quedan consultas", "1"},
+		"more than an hour":      {busy(0, time.Hour+time.Nanosecond, nil), 429, "QUOTA_EXCEEDED", "no quedan consultas", "3601"},
 		"of another class":       {&fiscope.Error{Err: io.EOF, RetryAfter: time.Minute}, 500, "OTHER", "no se esperaba", "60"},
 		"a nil inside":           {fmt.Errorf("x: %w", error((*url.Error)(nil))), 500, "OTHER", "no se esperaba", ""},
 		"the time is over":       {context.DeadlineExceeded, 504, "DEADLINE_EXCEEDED", "Se acabó el tiempo", ""},

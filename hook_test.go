@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"runtime"
@@ -141,7 +142,7 @@ var leaving = map[string]func(leave func()) []fiscope.Option{
 		return []fiscope.Option{fiscope.WithObserver(func(context.Context, fiscope.Event) { leave() })}
 	},
 	"in the log": func(leave func()) []fiscope.Option {
-		return []fiscope.Option{fiscope.WithLogger(slog.New(logs(leave)))}
+		return []fiscope.Option{fiscope.WithLogger(slog.New(logs{nil, leave}))}
 	},
 	"in the transport": func(func()) []fiscope.Option { return nil },
 	"in Load":          inStore("Load"), "in Save": inStore("Save"), "in Reserve": inStore("Reserve"),
@@ -161,15 +162,15 @@ func inStore(in string) func(func()) []fiscope.Option {
 }
 
 // logs is a log handler that does something first.
-type logs func()
+type logs struct {
+	*watch
+	leave func()
+}
 
-func (logs) Enabled(context.Context, slog.Level) bool { return true }
 func (l logs) Handle(context.Context, slog.Record) error {
-	l()
+	l.leave()
 	return nil
 }
-func (l logs) WithAttrs([]slog.Attr) slog.Handler { return l }
-func (l logs) WithGroup(string) slog.Handler      { return l }
 
 // Wherever and however a caller leaves a call: nobody hangs, nothing stays taken, an answer is recorded, and no
 // goroutine is left.
@@ -229,6 +230,23 @@ func TestACallerWhoLeavesTakesNothingAlong(t *testing.T) {
 			}
 		}
 	}
+}
+
+// pool counts how often its idle connections are closed.
+type pool struct {
+	handler
+	closed int
+}
+
+func (p *pool) CloseIdleConnections() { p.closed++ }
+
+func TestOnlyCloseClosesConnections(t *testing.T) {
+	p := &pool{handler: broken(io.ErrUnexpectedEOF)}
+	client := newClient(t, p, fiscope.WithMaxRetries(0))
+	require.Error(t, operations["consultar"](t.Context(), client))
+	assert.Zero(t, p.closed, "they are the caller's")
+	require.NoError(t, client.Close(t.Context()))
+	assert.Equal(t, 1, p.closed)
 }
 
 func TestCloseWaitsForTheBackground(t *testing.T) {

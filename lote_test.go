@@ -26,7 +26,6 @@ import (
 
 // padron is a service that has every RUC, and counts.
 type padron struct {
-	record string
 	delay  func(ruc string) time.Duration
 	answer func(ruc string, n int) (*http.Response, error) // nil for the record; n counts the requests of that RUC from 1
 
@@ -35,9 +34,7 @@ type padron struct {
 	requests int
 }
 
-func newPadron(t testing.TB) *padron {
-	return &padron{record: contract(t, "consultar_200.json"), asked: map[string]int{}}
-}
+func newPadron() *padron { return &padron{asked: map[string]int{}} }
 
 func (p *padron) RoundTrip(r *http.Request) (*http.Response, error) {
 	ruc := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
@@ -46,19 +43,18 @@ func (p *padron) RoundTrip(r *http.Request) (*http.Response, error) {
 	p.requests++
 	n := p.asked[ruc]
 	p.mu.Unlock()
+	answer := func(r *http.Request) (*http.Response, error) {
+		if p.answer != nil {
+			if resp, err := p.answer(ruc, n); resp != nil || err != nil {
+				return resp, err
+			}
+		}
+		return raw(200, change(record, rucSUNAT, ruc))(r)
+	}
 	if p.delay != nil {
-		select {
-		case <-time.After(p.delay(ruc)):
-		case <-r.Context().Done():
-			return nil, r.Context().Err()
-		}
+		return after(p.delay(ruc), answer)(r)
 	}
-	if p.answer != nil {
-		if resp, err := p.answer(ruc, n); resp != nil || err != nil {
-			return resp, err
-		}
-	}
-	return raw(200, strings.Replace(p.record, rucSUNAT, ruc, 1))(r)
+	return answer(r)
 }
 
 func (p *padron) sent() int {
@@ -85,10 +81,7 @@ func ruc(n int) string { return fmt.Sprintf("20%09d", n) }
 // rucs are n different ones.
 func rucs(n int) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for i := range n {
-			if !yield(ruc(i)) {
-				return
-			}
+		for i := 0; i < n && yield(ruc(i)); i++ {
 		}
 	}
 }
@@ -141,7 +134,7 @@ func TestAFailureOfOneInputIsItsAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newPadron(t)
+				p := newPadron()
 				p.answer = func(r string, _ int) (*http.Response, error) {
 					if r == ruc(7) {
 						return test.answer(nil)
@@ -175,7 +168,7 @@ func TestABatchStopsAtWhatHoldsForAll(t *testing.T) {
 		"a code says so":       {raw(429, `{"error":"x","code":"CuotaAgotada"}`), fiscope.ErrQuotaExceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPadron(t)
+			p := newPadron()
 			p.answering(ruc(0), forGood, test.answer)
 			inputs := append([]string{"no es un RUC", ""}, slices.Collect(rucs(50))...)
 			lines, stopped := all(newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), slices.Values(inputs), fiscope.LotePolicy{}))
@@ -200,7 +193,7 @@ func TestABatchThatIsTooFastGoesOnMoreSlowly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newPadron(t)
+				p := newPadron()
 				p.answer = func(r string, n int) (*http.Response, error) {
 					if r == ruc(5) && n == 1 {
 						return raw(429, "", test.headers...)(nil)
@@ -247,7 +240,7 @@ func TestABatchWithSomethingToStandIn(t *testing.T) {
 		for _, by := range []string{"a Respaldo", "the cache"} {
 			t.Run(name+", "+by, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					p, n := newPadron(t), &notes{}
+					p, n := newPadron(), &notes{}
 					opts := []fiscope.Option{fiscope.WithoutQuotaGate(), fiscope.WithRespaldo(enRespaldo{})}
 					if by == "the cache" {
 						opts[1] = fiscope.WithCache(fiscope.CachePolicy{Consulta: time.Second, StaleIfError: 48 * time.Hour})
@@ -314,7 +307,7 @@ func TestALineSaysWhatIsKnownOfItsAnswer(t *testing.T) {
 }
 
 func TestAQueryOfABatchThatPanicsIsAFailureOfItsLine(t *testing.T) {
-	p := newPadron(t)
+	p := newPadron()
 	p.answer = func(r string, _ int) (*http.Response, error) {
 		if r == ruc(3) {
 			panic("boom " + apiKey)
@@ -339,7 +332,7 @@ func TestAQueryOfABatchThatPanicsIsAFailureOfItsLine(t *testing.T) {
 }
 
 func TestABatchIsRefusedLocally(t *testing.T) {
-	p := newPadron(t)
+	p := newPadron()
 	client := newClient(t, p)
 	read := false
 	inputs := func(yield func(string) bool) {
@@ -377,7 +370,6 @@ var randomBatches = flag.Int("batches", 100, "how many batches TestRandomBatches
 type unsteady struct {
 	mu     sync.Mutex
 	random *rand.Rand
-	record string
 	rate   map[string]float64 // of what goes wrong
 	steady bool
 	broken int            // requests for which the outage lasts
@@ -426,7 +418,7 @@ func (u *unsteady) RoundTrip(r *http.Request) (*http.Response, error) {
 	if ruc[10] == '7' {
 		return raw(404, `{"error":"no","code":"NOT_FOUND"}`)(r)
 	}
-	return raw(200, strings.Replace(u.record, rucSUNAT, ruc, 1))(r)
+	return raw(200, change(record, rucSUNAT, ruc))(r)
 }
 
 // again returns how many answers were paid more than once.
@@ -454,7 +446,7 @@ func TestRandomBatches(t *testing.T) {
 func randomBatch(t *testing.T, seed uint64) {
 	random := rand.New(rand.NewPCG(seed, 15))
 	one := func(of ...int) int { return of[random.IntN(len(of))] }
-	u := &unsteady{random: rand.New(rand.NewPCG(seed, 16)), record: contract(t, "consultar_200.json"), rate: map[string]float64{}, paid: map[string]int{}}
+	u := &unsteady{random: rand.New(rand.NewPCG(seed, 16)), rate: map[string]float64{}, paid: map[string]int{}}
 	for what, most := range map[string]float64{"slow": 0.1, "outage": 0.05, "reset": 0.1, "error": 0.2, "wall": 0.1, "throttled": 0.1, "spent": 0.02} {
 		if random.IntN(3) == 0 {
 			u.rate[what] = most
@@ -600,8 +592,8 @@ func TestInputsInARowThatAlwaysFail(t *testing.T) {
 	const total, latency = 1500, 100 * time.Millisecond
 	for name, fails := range map[string]handler{
 		"500":       raw(500, `{"error":"SUNAT no responde","code":"SUNAT_TIMEOUT"}`),
-		"503":       in(latency, raw(503, "")),
-		"a reset":   in(latency, broken(errors.New("connection reset"))),
+		"503":       after(latency, raw(503, "")),
+		"a reset":   after(latency, broken(errors.New("connection reset"))),
 		"no answer": hangs,
 	} {
 		for _, row := range [][2]int{{740, 752}, {740, 770}, {740, 940}, {0, 14}, {total - 8, total}} {
@@ -622,13 +614,13 @@ func TestInputsInARowThatAlwaysFail(t *testing.T) {
 			}
 			t.Run(fmt.Sprint(name, " RUC ", row), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					p, start := newPadron(t), time.Now()
+					p, start := newPadron(), time.Now()
 					rt := handler(func(r *http.Request) (*http.Response, error) {
 						of := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
 						if of >= ruc(row[0]) && of < ruc(row[1]) {
 							return fails(r)
 						}
-						return in(latency, p.RoundTrip)(r)
+						return after(latency, p.RoundTrip)(r)
 					})
 					var failed []int
 					lines, stopped := all(newClient(t, rt).Contribuyentes.ConsultarLote(t.Context(), rucs(total), fiscope.LotePolicy{}))
@@ -671,7 +663,7 @@ func TestInputsInARowThatAlwaysFail(t *testing.T) {
 func TestTheRequestsOfAnOutage(t *testing.T) {
 	for from, most := range map[int]struct{ rucs, receipts int }{0: {31, 20}, 750: {41, 27}} { // 10 repetitions of the client, and 1 of a first failure
 		synctest.Test(t, func(t *testing.T) {
-			p := newPadron(t)
+			p := newPadron()
 			p.delay = func(string) time.Duration { return time.Second / 10 }
 			p.answering(ruc(from), forGood, raw(503, ""))
 			lines, stopped := all(newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), rucs(1500), fiscope.LotePolicy{}))
@@ -741,7 +733,7 @@ func (s *sunat) RoundTrip(r *http.Request) (*http.Response, error) {
 	if answer := s.answer(asked.Numero, n); answer != nil {
 		return answer(r)
 	}
-	return in(time.Second/10, accepted)(r)
+	return after(time.Second/10, accepted)(r)
 }
 
 func (s *sunat) sent() (n int) {
@@ -759,24 +751,12 @@ func codigo(codigo, estado string) handler {
 
 var accepted = codigo("0", "Aceptado")
 
-// in answers after a while, or not at all for a caller who leaves before.
-func in(d time.Duration, answer handler) handler {
-	return func(r *http.Request) (*http.Response, error) {
-		select {
-		case <-time.After(d):
-			return answer(r)
-		case <-r.Context().Done():
-			return nil, r.Context().Err()
-		}
-	}
-}
-
 func TestARefusedClaveStopsABatch(t *testing.T) {
 	for _, first := range []int{1, 30} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &sunat{answer: func(numero, _ int) handler {
 				if numero >= first {
-					return in(time.Second, raw(401, contract(t, "validar_401.json")))
+					return after(time.Second, raw(401, contract(t, "validar_401.json")))
 				}
 				return nil
 			}}
