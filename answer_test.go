@@ -109,6 +109,7 @@ func TestReadWithAWarningOrNone(t *testing.T) {
 		"no condicion":                 {"consultar", change(record, `condicion`, `x`), []string{`condicion`}},
 		"a null condicion":             {"consultar", change(record, `"HABIDO"`, `null`), []string{`condicion`}},
 		"optional fields of odd types": {"consultar", plus(record, `"ubigeo":150101,"actividadEconomica":[1],"tipo":{}`), []string{"ubigeo is a JSON number", "tipo is a JSON object", "actividadEconomica is a JSON array"}},
+		"a blank before the ruc":       {"consultar", change(record, `"20`, `" 20`), []string{"ruc has blanks around it"}},
 		"results":                      {"buscar", results, nil},
 		"odd rows":                     {"buscar", `[null,` + record + `,{"ruc":"20131312955"},"x"]`, []string{"row 1 is left out", "row 3 is left out", "row 4 is left out"}},
 		"a row without a condicion":    {"buscar", change(results, `condicion`, `x`), []string{"condicion"}},

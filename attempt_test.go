@@ -76,29 +76,27 @@ func TestABodyEndsWithItsAttempt(t *testing.T) {
 		}, time.Second, context.Canceled, true},
 	} {
 		for op, text := range map[string]string{"consultar": record, "validar": verdict} {
-			t.Run(end+"/"+op, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { // which fails if a goroutine is left at its end
-					closed := make(chan struct{})
-					b := &body{read: func() error { <-closed; return io.ErrUnexpectedEOF }, close: func() error { close(closed); return nil }}
-					s := &service{answers: []handler{with(200, b), raw(200, text)}}
-					client := newClient(t, s, fiscope.WithMaxRetries(0), fiscope.WithTimeout(20*time.Second), fiscope.WithCPETimeout(20*time.Second))
-					ctx, cancel := test.ctx(t.Context())
-					defer cancel()
-					start := time.Now()
-					err := operations[op](ctx, client)
-					assert.Equal(t, test.took, time.Since(start))
-					require.ErrorIs(t, err, test.is)
-					assert.Equal(t, test.own, len(classes(err)) == 0, "%v", err)
+			inBubble(t, end+"/"+op, func(t *testing.T) { // which fails if a goroutine is left at its end
+				closed := make(chan struct{})
+				b := &body{read: func() error { <-closed; return io.ErrUnexpectedEOF }, close: func() error { close(closed); return nil }}
+				s := &service{answers: []handler{with(200, b), raw(200, text)}}
+				client := newClient(t, s, fiscope.WithMaxRetries(0), fiscope.WithTimeout(20*time.Second), fiscope.WithCPETimeout(20*time.Second))
+				ctx, cancel := test.ctx(t.Context())
+				defer cancel()
+				start := time.Now()
+				err := operations[op](ctx, client)
+				assert.Equal(t, test.took, time.Since(start))
+				require.ErrorIs(t, err, test.is)
+				assert.Equal(t, test.own, len(classes(err)) == 0, "%v", err)
 
-					free := time.Duration(0)
-					if op == "validar" { // the attempt of an unproven clave outlives its caller
-						free = 20*time.Second - test.took
-					}
-					start = time.Now()
-					require.NoError(t, operations[op](t.Context(), client), "the turn of the clave is free")
-					assert.Equal(t, free, time.Since(start))
-					assert.EqualValues(t, 1, b.closes.Load())
-				})
+				free := time.Duration(0)
+				if op == "validar" { // the attempt of an unproven clave outlives its caller
+					free = 20*time.Second - test.took
+				}
+				start = time.Now()
+				require.NoError(t, operations[op](t.Context(), client), "the turn of the clave is free")
+				assert.Equal(t, free, time.Since(start))
+				assert.EqualValues(t, 1, b.closes.Load())
 			})
 		}
 	}
@@ -187,17 +185,15 @@ func TestEachAttemptHasItsTimeout(t *testing.T) {
 		"a shorter one of a caller": {"validar", time.Second, 1, time.Second},
 		"a longer one of a caller":  {"validar", time.Minute, 1, 30 * time.Second},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := &service{answers: []handler{hangs}}
-				client := newClient(t, nil, fiscope.WithHTTPClient(&http.Client{Transport: s, Timeout: test.bound}))
-				start := time.Now()
-				err := operations[test.op](t.Context(), client)
-				require.ErrorIs(t, err, fiscope.ErrUnavailable)
-				require.ErrorIs(t, err, context.DeadlineExceeded)
-				assert.Len(t, s.seen(), test.attempts)
-				assert.InDelta(t, test.took, time.Since(start), float64(time.Second))
-			})
+		inBubble(t, name, func(t *testing.T) {
+			s := &service{answers: []handler{hangs}}
+			client := newClient(t, nil, fiscope.WithHTTPClient(&http.Client{Transport: s, Timeout: test.bound}))
+			start := time.Now()
+			err := operations[test.op](t.Context(), client)
+			require.ErrorIs(t, err, fiscope.ErrUnavailable)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			assert.Len(t, s.seen(), test.attempts)
+			assert.InDelta(t, test.took, time.Since(start), float64(time.Second))
 		})
 	}
 }
@@ -363,31 +359,29 @@ func TestADeadHTTP2ConnectionIsLeft(t *testing.T) {
 		for name, opts := range map[string][]fiscope.Option{
 			"by default": nil, "with a timeout": {fiscope.WithHTTPClient(&http.Client{Timeout: time.Minute})},
 		} {
-			t.Run(op+"/"+name, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					network := &wires{accepted: make(chan net.Conn)}
-					srv := http.Server{
-						TLSConfig: &tls.Config{Certificates: withCertificate.TLS.Certificates, SessionTicketsDisabled: true},
-						Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-							assert.Equal(t, "HTTP/2.0", r.Proto)
-							_, _ = io.WriteString(w, text)
-						}),
-					}
-					go func() { _ = srv.ServeTLS(network, "", "") }()
-					defer srv.Close()
-					http.DefaultTransport = &http.Transport{DialContext: network.dial, TLSClientConfig: trusted, ForceAttemptHTTP2: true}
-					client, err := fiscope.NewClient("https://example.com", apiKey, opts...)
-					require.NoError(t, err)
-					closeWith(t, client)
+			inBubble(t, op+"/"+name, func(t *testing.T) {
+				network := &wires{accepted: make(chan net.Conn)}
+				srv := http.Server{
+					TLSConfig: &tls.Config{Certificates: withCertificate.TLS.Certificates, SessionTicketsDisabled: true},
+					Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						assert.Equal(t, "HTTP/2.0", r.Proto)
+						_, _ = io.WriteString(w, text)
+					}),
+				}
+				go func() { _ = srv.ServeTLS(network, "", "") }()
+				defer srv.Close()
+				http.DefaultTransport = &http.Transport{DialContext: network.dial, TLSClientConfig: trusted, ForceAttemptHTTP2: true}
+				client, err := fiscope.NewClient("https://example.com", apiKey, opts...)
+				require.NoError(t, err)
+				closeWith(t, client)
 
-					require.NoError(t, operations[op](t.Context(), client))
-					network.dialed[0].Store(true)
-					time.Sleep(25 * time.Second)
-					start := time.Now()
-					require.NoError(t, operations[op](t.Context(), client))
-					assert.Zero(t, time.Since(start))
-					assert.Len(t, network.dialed, 2)
-				})
+				require.NoError(t, operations[op](t.Context(), client))
+				network.dialed[0].Store(true)
+				time.Sleep(25 * time.Second)
+				start := time.Now()
+				require.NoError(t, operations[op](t.Context(), client))
+				assert.Zero(t, time.Since(start))
+				assert.Len(t, network.dialed, 2)
 			})
 		}
 	}

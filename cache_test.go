@@ -164,52 +164,50 @@ func TestLifetimesAtTheirEdges(t *testing.T) {
 		"no rate of today yet, until 17:00":        {op: "hoy", status: 404, asked: "2026-11-20 09:00:00", serves: "2026-11-20 16:59:59"},
 		"today of another day is not kept for Hoy": {op: "hoy", status: 200, asked: "2026-11-23 18:00:00", serves: ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				until := func(text string) {
-					at, err := time.ParseInLocation(time.DateTime, text, fiscope.Lima)
-					require.NoError(t, err)
-					time.Sleep(time.Until(at))
+		inBubble(t, name, func(t *testing.T) {
+			until := func(text string) {
+				at, err := time.ParseInLocation(time.DateTime, text, fiscope.Lima)
+				require.NoError(t, err)
+				time.Sleep(time.Until(at))
+			}
+			until(test.asked)
+			fecha, body := viernes, change(contract(t, fileOf[test.op]), test.in, test.out)
+			if test.fecha != "" {
+				var err error
+				fecha, err = fiscope.ParseFecha(test.fecha)
+				require.NoError(t, err)
+				body = change(body, "2026-11-20", test.fecha)
+			}
+			if test.status == 404 {
+				body = contract(t, "tipocambio_404.json")
+			}
+			client, s := cached(t, fiscope.CachePolicy{}, raw(test.status, body))
+			ask := func() {
+				var err error
+				if test.op == "tipocambio" {
+					_, err = client.TipoCambio.Consultar(t.Context(), fecha)
+				} else {
+					err = operations[test.op](t.Context(), client)
 				}
-				until(test.asked)
-				fecha, body := viernes, change(contract(t, fileOf[test.op]), test.in, test.out)
-				if test.fecha != "" {
-					var err error
-					fecha, err = fiscope.ParseFecha(test.fecha)
-					require.NoError(t, err)
-					body = change(body, "2026-11-20", test.fecha)
-				}
-				if test.status == 404 {
-					body = contract(t, "tipocambio_404.json")
-				}
-				client, s := cached(t, fiscope.CachePolicy{}, raw(test.status, body))
-				ask := func() {
-					var err error
-					if test.op == "tipocambio" {
-						_, err = client.TipoCambio.Consultar(t.Context(), fecha)
-					} else {
-						err = operations[test.op](t.Context(), client)
-					}
-					assert.Equal(t, test.status == 404, errors.Is(err, fiscope.ErrNotFound))
-				}
+				assert.Equal(t, test.status == 404, errors.Is(err, fiscope.ErrNotFound))
+			}
+			ask()
+			switch test.serves {
+			case "for good":
+				time.Sleep(5 * 365 * 24 * time.Hour)
 				ask()
-				switch test.serves {
-				case "for good":
-					time.Sleep(5 * 365 * 24 * time.Hour)
-					ask()
-					assert.Len(t, s.seen(), 1)
-				case "":
-					ask()
-					assert.Len(t, s.seen(), 2)
-				default:
-					until(test.serves)
-					ask()
-					assert.Len(t, s.seen(), 1, "it still serves at %s", test.serves)
-					time.Sleep(time.Second)
-					ask()
-					assert.Len(t, s.seen(), 2, "and not a second later")
-				}
-			})
+				assert.Len(t, s.seen(), 1)
+			case "":
+				ask()
+				assert.Len(t, s.seen(), 2)
+			default:
+				until(test.serves)
+				ask()
+				assert.Len(t, s.seen(), 1, "it still serves at %s", test.serves)
+				time.Sleep(time.Second)
+				ask()
+				assert.Len(t, s.seen(), 2, "and not a second later")
+			}
 		})
 	}
 }
@@ -249,19 +247,17 @@ func TestAnOlderAnswerDoesNotReplaceANewerOne(t *testing.T) {
 	for name, test := range map[string]struct{ first, second handler }{
 		"two records": {older, newer}, "none, and then one": {gone, newer}, "one, and then none": {older, gone}, "a failure": {raw(503, ""), newer},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client, s := cached(t, fiscope.CachePolicy{}, after(5*time.Second, test.first), test.second)
-				var wg sync.WaitGroup
-				wg.Go(func() { _ = operations["consultar"](t.Context(), client) })
-				time.Sleep(time.Second)
-				second := operations["consultar"](t.Context(), client, fiscope.WithoutCache())
-				wg.Wait()
-				c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
-				assert.Len(t, s.seen(), 2)
-				assert.Equal(t, second == nil, err == nil)
-				assert.True(t, err != nil || c.Estado.Baja())
-			})
+		inBubble(t, name, func(t *testing.T) {
+			client, s := cached(t, fiscope.CachePolicy{}, after(5*time.Second, test.first), test.second)
+			var wg sync.WaitGroup
+			wg.Go(func() { _ = operations["consultar"](t.Context(), client) })
+			time.Sleep(time.Second)
+			second := operations["consultar"](t.Context(), client, fiscope.WithoutCache())
+			wg.Wait()
+			c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
+			assert.Len(t, s.seen(), 2)
+			assert.Equal(t, second == nil, err == nil)
+			assert.True(t, err != nil || c.Estado.Baja())
 		})
 	}
 }

@@ -92,42 +92,40 @@ func TestARespaldoAnswersIfTheServiceGaveNoUsableAnswer(t *testing.T) {
 		"the service answers":            {answer: raw(200, record)},
 	} {
 		for by, shared := range alone {
-			t.Run(name+", "+by, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					ask := func(more ...fiscope.Option) (*fiscope.Contribuyente, fiscope.Response, error) {
-						opts := append(append(append([]fiscope.Option{fiscope.WithMaxRetries(0)}, shared...), test.opts...), more...)
-						client := newClient(t, handler(test.answer), opts...)
-						if test.first {
-							_, err := client.Contribuyentes.Consultar(t.Context(), rucEmisor)
-							require.NoError(t, err)
-						}
-						ctx, cancel := t.Context(), func() {}
-						if test.ctx != nil {
-							ctx, cancel = test.ctx(ctx)
-						}
-						defer cancel()
-						var resp fiscope.Response
-						c, err := client.Contribuyentes.Consultar(ctx, rucSUNAT, fiscope.WithResponse(&resp))
-						return c, resp, err
+			inBubble(t, name+", "+by, func(t *testing.T) {
+				ask := func(more ...fiscope.Option) (*fiscope.Contribuyente, fiscope.Response, error) {
+					opts := append(append(append([]fiscope.Option{fiscope.WithMaxRetries(0)}, shared...), test.opts...), more...)
+					client := newClient(t, handler(test.answer), opts...)
+					if test.first {
+						_, err := client.Contribuyentes.Consultar(t.Context(), rucEmisor)
+						require.NoError(t, err)
 					}
-					var asked atomic.Int64
-					_, without, failure := ask()
-					c, resp, err := ask(fiscope.WithRespaldo(padronDelJueves(&asked)))
-					assert.Equal(t, test.class, fiscope.ErrorClass(failure))
-					if !test.answers {
-						assert.Zero(t, asked.Load())
-						assert.Equal(t, fmt.Sprint(failure), fmt.Sprint(err))
-						assert.Empty(t, cmp.Diff(without, resp))
-						return
+					ctx, cancel := t.Context(), func() {}
+					if test.ctx != nil {
+						ctx, cancel = test.ctx(ctx)
 					}
-					require.NoError(t, err)
-					assert.EqualValues(t, 1, asked.Load())
-					want := archived(rucSUNAT)
-					assert.Empty(t, cmp.Diff(&want, c))
-					without.Source, without.AsOf, without.Duration = fiscope.SourceRespaldo, jueves.En(fiscope.Lima), resp.Duration
-					without.Body = resp.Body // one that breaks off is read once
-					assert.Empty(t, cmp.Diff(without, resp), "the rest is of the failure")
-				})
+					defer cancel()
+					var resp fiscope.Response
+					c, err := client.Contribuyentes.Consultar(ctx, rucSUNAT, fiscope.WithResponse(&resp))
+					return c, resp, err
+				}
+				var asked atomic.Int64
+				_, without, failure := ask()
+				c, resp, err := ask(fiscope.WithRespaldo(padronDelJueves(&asked)))
+				assert.Equal(t, test.class, fiscope.ErrorClass(failure))
+				if !test.answers {
+					assert.Zero(t, asked.Load())
+					assert.Equal(t, fmt.Sprint(failure), fmt.Sprint(err))
+					assert.Empty(t, cmp.Diff(without, resp))
+					return
+				}
+				require.NoError(t, err)
+				assert.EqualValues(t, 1, asked.Load())
+				want := archived(rucSUNAT)
+				assert.Empty(t, cmp.Diff(&want, c))
+				without.Source, without.AsOf, without.Duration = fiscope.SourceRespaldo, jueves.En(fiscope.Lima), resp.Duration
+				without.Body = resp.Body // one that breaks off is read once
+				assert.Empty(t, cmp.Diff(without, resp), "the rest is of the failure")
 			})
 		}
 	}
@@ -287,6 +285,9 @@ func TestARespaldoOfACallOrOfAClient(t *testing.T) {
 		require.NoError(t, operations["consultar"](t.Context(), client))
 		require.ErrorIs(t, second(client.Contribuyentes.Consultar(t.Context(), "x")), fiscope.ErrInvalidRequest)
 	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	require.ErrorIs(t, operations["consultar"](gone, client), context.Canceled)
 	_, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithRespaldo(nil))
 	require.EqualError(t, err, "fiscope: invalid request: the Respaldo of WithRespaldo is nil")
 	require.ErrorIs(t, operations["consultar"](t.Context(), client, fiscope.WithRespaldo(nil)), fiscope.ErrInvalidRequest)
@@ -357,16 +358,14 @@ func TestTheStoreKnowsAnAcceptedKey(t *testing.T) {
 		"it failed":             {raw(500, ""), sound, fiscope.ErrUnauthorized},
 	} {
 		for when, later := range map[string]time.Duration{"the same day": time.Hour, "the next day": 25 * time.Hour} {
-			t.Run(name+", "+when, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					s := newMemoryStore()
-					_ = operations["consultar"](t.Context(), withStore(t, s, handler(test.before)))
-					time.Sleep(later)
-					s.set(test.change)
-					expired := handler(raw(401, `{"error":"La clave venció.","code":"KEY_EXPIRED"}`))
-					client := withStore(t, s, expired, fiscope.WithRespaldo(padronDelJueves(new(atomic.Int64))))
-					require.ErrorIs(t, consultar(t.Context(), client, 2), test.want)
-				})
+			inBubble(t, name+", "+when, func(t *testing.T) {
+				s := newMemoryStore()
+				_ = operations["consultar"](t.Context(), withStore(t, s, handler(test.before)))
+				time.Sleep(later)
+				s.set(test.change)
+				expired := handler(raw(401, `{"error":"La clave venció.","code":"KEY_EXPIRED"}`))
+				client := withStore(t, s, expired, fiscope.WithRespaldo(padronDelJueves(new(atomic.Int64))))
+				require.ErrorIs(t, consultar(t.Context(), client, 2), test.want)
 			})
 		}
 	}
@@ -376,26 +375,24 @@ func TestTheStoreKnowsAnAcceptedKey(t *testing.T) {
 func TestImpatientCallersGetTheRespaldo(t *testing.T) {
 	for name, opts := range map[string][]fiscope.Option{"without a cache": nil, "with one": {fiscope.WithCache(fiscope.CachePolicy{})}} {
 		for wait, want := range map[time.Duration]fiscope.Source{3 * time.Second: fiscope.SourceRespaldo, time.Second: ""} {
-			t.Run(fmt.Sprint(name, ", ", wait), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					client, s := newChangingClient(t, hangs, append(opts, fiscope.WithRespaldo(padronDelJueves(new(atomic.Int64))))...)
-					call := func(ruc string) (resp fiscope.Response) {
-						ctx, cancel := context.WithCancel(t.Context())
-						defer time.AfterFunc(wait, cancel).Stop()
-						_, err := client.Contribuyentes.Consultar(ctx, ruc, fiscope.WithResponse(&resp))
-						assert.True(t, err == nil || errors.Is(err, context.Canceled), err)
-						return resp
-					}
-					for i := range 3 {
-						assert.Empty(t, call(ruc(i)).Source)
-					}
-					assert.Equal(t, want, call(ruc(3)).Source)
-					s.become(raw(200, record))
-					time.Sleep(time.Minute) // a probe ends it
-					_ = call("20131312955")
-					synctest.Wait()
-					assert.NotEqual(t, fiscope.SourceRespaldo, call("20131312955").Source)
-				})
+			inBubble(t, fmt.Sprint(name, ", ", wait), func(t *testing.T) {
+				client, s := newChangingClient(t, hangs, append(opts, fiscope.WithRespaldo(padronDelJueves(new(atomic.Int64))))...)
+				call := func(ruc string) (resp fiscope.Response) {
+					ctx, cancel := context.WithCancel(t.Context())
+					defer time.AfterFunc(wait, cancel).Stop()
+					_, err := client.Contribuyentes.Consultar(ctx, ruc, fiscope.WithResponse(&resp))
+					assert.True(t, err == nil || errors.Is(err, context.Canceled), err)
+					return resp
+				}
+				for i := range 3 {
+					assert.Empty(t, call(ruc(i)).Source)
+				}
+				assert.Equal(t, want, call(ruc(3)).Source)
+				s.become(raw(200, record))
+				time.Sleep(time.Minute) // a probe ends it
+				_ = call("20131312955")
+				synctest.Wait()
+				assert.NotEqual(t, fiscope.SourceRespaldo, call("20131312955").Source)
 			})
 		}
 	}

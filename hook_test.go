@@ -97,29 +97,27 @@ func TestAHookIsToldWhatTheCallerGets(t *testing.T) {
 		}))}, inTime, ""},
 	} {
 		for by, opts := range alone {
-			t.Run(name+", "+by, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					var s, inner spans
-					client := newClient(t, handler(test.answer), append(opts, fiscope.WithHook(s.hook), fiscope.WithHook(inner.hook), fiscope.WithMaxRetries(0))...)
-					if test.first != "" {
-						_ = operations[test.first](t.Context(), client)
-					}
-					ctx, cancel := test.ctx(context.WithValue(t.Context(), keyOfCaller{}, "caller"))
-					defer cancel()
-					var resp fiscope.Response
-					err := operations[test.call](ctx, client, append(test.opts, fiscope.WithResponse(&resp))...)
-					assert.Equal(t, test.class, fiscope.ErrorClass(err))
-					outer := s.seen(t)
-					for i, last := range []*span{outer[len(outer)-1], inner.seen(t)[len(outer)-1]} {
-						assert.Equal(t, "caller", last.of)
-						assert.Equal(t, i == 1, last.parent == outer[len(outer)-1])
-						assert.Equal(t, fmt.Sprint(err), fmt.Sprint(last.err))
-						assert.Empty(t, cmp.Diff(resp, last.resp))
-						before := fmt.Sprint(resp, err)
-						scribble(&last.resp, last.err)
-						assert.Equal(t, before, fmt.Sprint(resp, err), "it has copies")
-					}
-				})
+			inBubble(t, name+", "+by, func(t *testing.T) {
+				var s, inner spans
+				client := newClient(t, handler(test.answer), append(opts, fiscope.WithHook(s.hook), fiscope.WithHook(inner.hook), fiscope.WithMaxRetries(0))...)
+				if test.first != "" {
+					_ = operations[test.first](t.Context(), client)
+				}
+				ctx, cancel := test.ctx(context.WithValue(t.Context(), keyOfCaller{}, "caller"))
+				defer cancel()
+				var resp fiscope.Response
+				err := operations[test.call](ctx, client, append(test.opts, fiscope.WithResponse(&resp))...)
+				assert.Equal(t, test.class, fiscope.ErrorClass(err))
+				outer := s.seen(t)
+				for i, last := range []*span{outer[len(outer)-1], inner.seen(t)[len(outer)-1]} {
+					assert.Equal(t, "caller", last.of)
+					assert.Equal(t, i == 1, last.parent == outer[len(outer)-1])
+					assert.Equal(t, fmt.Sprint(err), fmt.Sprint(last.err))
+					assert.Empty(t, cmp.Diff(resp, last.resp))
+					before := fmt.Sprint(resp, err)
+					scribble(&last.resp, last.err)
+					assert.Equal(t, before, fmt.Sprint(resp, err), "it has copies")
+				}
 			})
 		}
 	}
@@ -188,48 +186,53 @@ func TestACallerWhoLeavesTakesNothingAlong(t *testing.T) {
 				"a clave":  {"validar", raw(200, verdict)}, "a wrong clave": {"validar", raw(401, refusal)},
 			} {
 				for by, shared := range alone {
-					t.Run(fmt.Sprint(what, ", ", by, ", ", how, " ", place), func(t *testing.T) {
-						synctest.Test(t, func(t *testing.T) {
-							ctx, cancel := context.WithCancel(t.Context())
-							defer cancel()
-							var once sync.Once
-							leaves := func() { once.Do(func() { leave(cancel) }) }
-							s := &service{answers: []handler{slowly(test.answer)}}
-							client := newClient(t, handler(func(r *http.Request) (*http.Response, error) {
-								if place == "in the transport" {
-									leaves()
-								}
-								return s.RoundTrip(r)
-							}), append(append(shared, options(leaves)...), fiscope.WithMaxRetries(0))...)
-							start := time.Now()
-							var wg sync.WaitGroup
-							for _, ctx := range []context.Context{ctx, t.Context()} {
-								wg.Go(func() {
-									defer func() { _ = recover() }()
-									_ = operations[test.op](ctx, client)
-								})
-								synctest.Wait()
+					inBubble(t, fmt.Sprint(what, ", ", by, ", ", how, " ", place), func(t *testing.T) {
+						ctx, cancel := context.WithCancel(t.Context())
+						defer cancel()
+						var once sync.Once
+						leaves := func() { once.Do(func() { leave(cancel) }) }
+						s := &service{answers: []handler{slowly(test.answer)}}
+						client := newClient(t, handler(func(r *http.Request) (*http.Response, error) {
+							if place == "in the transport" {
+								leaves()
 							}
-							wg.Wait()
-							assert.LessOrEqual(t, time.Since(start), 4*time.Second, "nobody hangs")
-							time.Sleep(5 * time.Second) // after which a Store that failed is asked again
-							_ = operations["hoy"](t.Context(), client)
-							require.NoError(t, client.Close(t.Context()))
-							start = time.Now()
-							err := operations[test.op](t.Context(), client)
-							assert.LessOrEqual(t, time.Since(start), time.Second, "nothing is taken")
-							if what == "a wrong clave" {
-								require.ErrorIs(t, err, fiscope.ErrInvalidSOLCredentials)
-								assert.Equal(t, 1, s.posts(), "what was answered is recorded")
-								return
-							}
-							require.NoError(t, err)
-						})
+							return s.RoundTrip(r)
+						}), append(append(shared, options(leaves)...), fiscope.WithMaxRetries(0))...)
+						start := time.Now()
+						var wg sync.WaitGroup
+						for _, ctx := range []context.Context{ctx, t.Context()} {
+							wg.Go(func() {
+								defer func() { _ = recover() }()
+								_ = operations[test.op](ctx, client)
+							})
+							synctest.Wait()
+						}
+						wg.Wait()
+						assert.LessOrEqual(t, time.Since(start), 4*time.Second, "nobody hangs")
+						time.Sleep(5 * time.Second) // after which a Store that failed is asked again
+						_ = operations["hoy"](t.Context(), client)
+						require.NoError(t, client.Close(t.Context()))
+						start = time.Now()
+						err := operations[test.op](t.Context(), client)
+						assert.LessOrEqual(t, time.Since(start), time.Second, "nothing is taken")
+						if what == "a wrong clave" {
+							require.ErrorIs(t, err, fiscope.ErrInvalidSOLCredentials)
+							assert.Equal(t, 1, s.posts(), "what was answered is recorded")
+							return
+						}
+						require.NoError(t, err)
 					})
 				}
 			}
 		}
 	}
+}
+
+func TestAHookIsToldOfAPanic(t *testing.T) {
+	var s spans
+	client := newClient(t, handler(func(*http.Request) (*http.Response, error) { panic("boom") }), fiscope.WithHook(s.hook))
+	assert.PanicsWithValue(t, "boom", func() { _ = operations["consultar"](t.Context(), client) })
+	require.ErrorContains(t, s.seen(t)[0].err, "a panic or runtime.Goexit ended the call; the service may have received it")
 }
 
 // pool counts how often its idle connections are closed.

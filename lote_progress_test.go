@@ -144,7 +144,7 @@ func TestAResultsFile(t *testing.T) {
 	results := run()
 	require.Len(t, results, 3)
 	assert.Equal(t, ruc(0), results[0].Input)
-	assert.Equal(t, "SUPERINTENDENCIA NACIONAL DE ADUANAS Y DE ADMINISTRACION TRIBUTARIA - SUNAT", results[0].Answer["razonSocial"])
+	assert.Equal(t, "SUNAT", results[0].Answer["razonSocial"])
 	assert.Equal(t, ruc(1), results[1].Input)
 	assert.Contains(t, results[1].Error, "not found")
 	assert.Nil(t, results[1].Answer)

@@ -132,25 +132,23 @@ func TestAFailureOfOneInputIsItsAlone(t *testing.T) {
 		"another page":          {raw(200, "<html>"), fiscope.ErrMalformedResponse},
 		"no answer":             {broken(errors.New("reset")), fiscope.ErrUnavailable},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := newPadron()
-				p.answer = func(r string, _ int) (*http.Response, error) {
-					if r == ruc(7) {
-						return test.answer(nil)
-					}
-					return nil, nil
+		inBubble(t, name, func(t *testing.T) {
+			p := newPadron()
+			p.answer = func(r string, _ int) (*http.Response, error) {
+				if r == ruc(7) {
+					return test.answer(nil)
 				}
-				lines, stopped := all(newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), rucs(40), fiscope.LotePolicy{}))
-				require.Nil(t, stopped)
-				require.Len(t, lines, 40)
-				for _, l := range lines {
-					assert.Equal(t, l.Posicion == 7, l.err != nil)
-					if l.err != nil && test.want != nil {
-						require.ErrorIs(t, l.err, test.want)
-					}
+				return nil, nil
+			}
+			lines, stopped := all(newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), rucs(40), fiscope.LotePolicy{}))
+			require.Nil(t, stopped)
+			require.Len(t, lines, 40)
+			for _, l := range lines {
+				assert.Equal(t, l.Posicion == 7, l.err != nil)
+				if l.err != nil && test.want != nil {
+					require.ErrorIs(t, l.err, test.want)
 				}
-			})
+			}
 		})
 	}
 }
@@ -191,23 +189,21 @@ func TestABatchThatIsTooFastGoesOnMoreSlowly(t *testing.T) {
 		"seconds":          {[]string{"Retry-After: 20"}, 20 * time.Second},
 		"minutes":          {[]string{"Retry-After: 300"}, 5 * time.Minute},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := newPadron()
-				p.answer = func(r string, n int) (*http.Response, error) {
-					if r == ruc(5) && n == 1 {
-						return raw(429, "", test.headers...)(nil)
-					}
-					return nil, nil
+		inBubble(t, name, func(t *testing.T) {
+			p := newPadron()
+			p.answer = func(r string, n int) (*http.Response, error) {
+				if r == ruc(5) && n == 1 {
+					return raw(429, "", test.headers...)(nil)
 				}
-				start := time.Now()
-				client := newClient(t, p, fiscope.WithoutQuotaGate())
-				lines, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(20), fiscope.LotePolicy{Concurrency: 1}))
-				require.Nil(t, stopped)
-				answered(t, lines, 0, 20)
-				assert.Equal(t, 21, p.sent())
-				assert.Equal(t, test.pause, time.Since(start))
-			})
+				return nil, nil
+			}
+			start := time.Now()
+			client := newClient(t, p, fiscope.WithoutQuotaGate())
+			lines, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(20), fiscope.LotePolicy{Concurrency: 1}))
+			require.Nil(t, stopped)
+			answered(t, lines, 0, 20)
+			assert.Equal(t, 21, p.sent())
+			assert.Equal(t, test.pause, time.Since(start))
 		})
 	}
 }
@@ -238,38 +234,36 @@ func TestABatchWithSomethingToStandIn(t *testing.T) {
 		"... that does not matter too": {spent, forGood, -1, [2]int{60, 60}, nil, 0},
 	} {
 		for _, by := range []string{"a Respaldo", "the cache"} {
-			t.Run(name+", "+by, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					p, n := newPadron(), &notes{}
-					opts := []fiscope.Option{fiscope.WithoutQuotaGate(), fiscope.WithRespaldo(enRespaldo{})}
-					if by == "the cache" {
-						opts[1] = fiscope.WithCache(fiscope.CachePolicy{Consulta: time.Second, StaleIfError: 48 * time.Hour})
+			inBubble(t, name+", "+by, func(t *testing.T) {
+				p, n := newPadron(), &notes{}
+				opts := []fiscope.Option{fiscope.WithoutQuotaGate(), fiscope.WithRespaldo(enRespaldo{})}
+				if by == "the cache" {
+					opts[1] = fiscope.WithCache(fiscope.CachePolicy{Consulta: time.Second, StaleIfError: 48 * time.Hour})
+				}
+				client := newClient(t, p, opts...)
+				all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(100), fiscope.LotePolicy{}))
+				time.Sleep(24 * time.Hour)
+				p.answering(ruc(40), test.during, test.answer)
+				start, policy := time.Now(), fiscope.LotePolicy{Concurrency: 1, MaxFailures: test.most, Progress: n}
+				lines, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(100), policy))
+				took := time.Since(start)
+				assert.True(t, took >= test.takes && took < test.takes+time.Minute, took)
+				marked := 0
+				for _, l := range lines {
+					require.NoError(t, l.err)
+					if standIn(l.Response) {
+						marked++
 					}
-					client := newClient(t, p, opts...)
-					all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(100), fiscope.LotePolicy{}))
-					time.Sleep(24 * time.Hour)
-					p.answering(ruc(40), test.during, test.answer)
-					start, policy := time.Now(), fiscope.LotePolicy{Concurrency: 1, MaxFailures: test.most, Progress: n}
-					lines, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(100), policy))
-					took := time.Since(start)
-					assert.True(t, took >= test.takes && took < test.takes+time.Minute, took)
-					marked := 0
-					for _, l := range lines {
-						require.NoError(t, l.err)
-						if standIn(l.Response) {
-							marked++
-						}
-					}
-					assert.True(t, marked >= test.standIn[0] && marked <= test.standIn[1], marked)
-					assert.Len(t, n.recorded, len(lines)-marked)
-					if test.reason == nil {
-						require.Nil(t, stopped)
-						assert.Len(t, lines, 100)
-						return
-					}
-					require.ErrorIs(t, stopped, test.reason)
-					assert.Equal(t, 40, stopped.Siguiente)
-				})
+				}
+				assert.True(t, marked >= test.standIn[0] && marked <= test.standIn[1], marked)
+				assert.Len(t, n.recorded, len(lines)-marked)
+				if test.reason == nil {
+					require.Nil(t, stopped)
+					assert.Len(t, lines, 100)
+					return
+				}
+				require.ErrorIs(t, stopped, test.reason)
+				assert.Equal(t, 40, stopped.Siguiente)
 			})
 		}
 	}
@@ -612,48 +606,44 @@ func TestInputsInARowThatAlwaysFail(t *testing.T) {
 				assert.Equal(t, want, failed)
 				assert.LessOrEqual(t, time.Since(start), total*latency/8+5*time.Minute)
 			}
-			t.Run(fmt.Sprint(name, " RUC ", row), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					p, start := newPadron(), time.Now()
-					rt := handler(func(r *http.Request) (*http.Response, error) {
-						of := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
-						if of >= ruc(row[0]) && of < ruc(row[1]) {
-							return fails(r)
-						}
-						return after(latency, p.RoundTrip)(r)
-					})
-					var failed []int
-					lines, stopped := all(newClient(t, rt).Contribuyentes.ConsultarLote(t.Context(), rucs(total), fiscope.LotePolicy{}))
-					for _, l := range lines {
-						if l.err != nil {
-							failed = append(failed, l.Posicion)
-						}
+			inBubble(t, fmt.Sprint(name, " RUC ", row), func(t *testing.T) {
+				p, start := newPadron(), time.Now()
+				rt := handler(func(r *http.Request) (*http.Response, error) {
+					of := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
+					if of >= ruc(row[0]) && of < ruc(row[1]) {
+						return fails(r)
 					}
-					check(t, failed, len(lines), stopped, start)
-					assert.Equal(t, total-len(failed), p.sent(), "what was answered is not asked again")
+					return after(latency, p.RoundTrip)(r)
 				})
+				var failed []int
+				lines, stopped := all(newClient(t, rt).Contribuyentes.ConsultarLote(t.Context(), rucs(total), fiscope.LotePolicy{}))
+				for _, l := range lines {
+					if l.err != nil {
+						failed = append(failed, l.Posicion)
+					}
+				}
+				check(t, failed, len(lines), stopped, start)
+				assert.Equal(t, total-len(failed), p.sent(), "what was answered is not asked again")
 			})
-			t.Run(fmt.Sprint(name, " CPE ", row), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					start := time.Now()
-					s := &sunat{answer: func(numero, _ int) handler {
-						if numero > row[0] && numero <= row[1] {
-							return fails
-						}
-						return nil
-					}}
-					var failed []int
-					lines, stopped := allReceipts(t, newClient(t, s).CPE.ValidarLote(t.Context(), receipts(total), credenciales, fiscope.LotePolicy{}))
-					for position, err := range lines {
-						if err != nil {
-							failed = append(failed, position)
-						}
-						if err == nil || strings.Contains(err.Error(), "may have received it") {
-							assert.Equal(t, 1, s.times[position+1], position)
-						}
+			inBubble(t, fmt.Sprint(name, " CPE ", row), func(t *testing.T) {
+				start := time.Now()
+				s := &sunat{answer: func(numero, _ int) handler {
+					if numero > row[0] && numero <= row[1] {
+						return fails
 					}
-					check(t, failed, len(lines), stopped, start)
-				})
+					return nil
+				}}
+				var failed []int
+				lines, stopped := allReceipts(t, newClient(t, s).CPE.ValidarLote(t.Context(), receipts(total), credenciales, fiscope.LotePolicy{}))
+				for position, err := range lines {
+					if err != nil {
+						failed = append(failed, position)
+					}
+					if err == nil || strings.Contains(err.Error(), "may have received it") {
+						assert.Equal(t, 1, s.times[position+1], position)
+					}
+				}
+				check(t, failed, len(lines), stopped, start)
 			})
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -89,6 +90,12 @@ func (s *service) posts() (n int) {
 		}
 	}
 	return n
+}
+
+// inBubble runs a part of a test in a bubble of its own: there it is midnight UTC of 2000-01-01.
+func inBubble(t *testing.T, name string, part func(*testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { synctest.Test(t, part) })
 }
 
 // answers returns a service of raw answers and a client of it.

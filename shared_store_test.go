@@ -223,34 +223,32 @@ func TestTheLinesOfAStoresOutage(t *testing.T) {
 		"answers slowly":   {func(s *memoryStore) { s.late = 960 * time.Millisecond }, "*fiscope_test.memoryStore is slow: context deadline exceeded"},
 		"answers too late": {func(s *memoryStore) { s.late = 1100 * time.Millisecond }, "*fiscope_test.memoryStore is slow: context deadline exceeded"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var log bytes.Buffer
-				s := newMemoryStore()
-				client := withStore(t, s, handler(ofItsRUC), fiscope.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-				for range 2 {
-					s.set(test.change)
-					for n := range 60 { // an hour
-						start := time.Now()
-						together(10, func(i int) { assert.NoError(t, consultar(t.Context(), client, 10*n+i)) })
-						assert.LessOrEqual(t, time.Since(start), map[bool]time.Duration{true: time.Second}[n == 0])
-						time.Sleep(time.Minute)
-					}
-					lines := strings.Split(strings.TrimSpace(log.String()), "\n")
-					assert.Len(t, lines, 1)
-					assert.Contains(t, lines[0], "level=WARN msg=\"fiscope: the Store fails\" error=")
-					assert.Contains(t, lines[0], test.reason)
-					s.set(sound)
-					for n := range 5 {
-						require.NoError(t, consultar(t.Context(), client, n))
-						time.Sleep(time.Minute)
-					}
-					lines = strings.Split(strings.TrimSpace(log.String()), "\n")
-					assert.Len(t, lines, 2)
-					assert.Contains(t, lines[1], "level=INFO msg=\"fiscope: the Store answers again\"")
-					log.Reset()
+		inBubble(t, name, func(t *testing.T) {
+			var log bytes.Buffer
+			s := newMemoryStore()
+			client := withStore(t, s, handler(ofItsRUC), fiscope.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+			for range 2 {
+				s.set(test.change)
+				for n := range 60 { // an hour
+					start := time.Now()
+					together(10, func(i int) { assert.NoError(t, consultar(t.Context(), client, 10*n+i)) })
+					assert.LessOrEqual(t, time.Since(start), map[bool]time.Duration{true: time.Second}[n == 0])
+					time.Sleep(time.Minute)
 				}
-			})
+				lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+				assert.Len(t, lines, 1)
+				assert.Contains(t, lines[0], "level=WARN msg=\"fiscope: the Store fails\" error=")
+				assert.Contains(t, lines[0], test.reason)
+				s.set(sound)
+				for n := range 5 {
+					require.NoError(t, consultar(t.Context(), client, n))
+					time.Sleep(time.Minute)
+				}
+				lines = strings.Split(strings.TrimSpace(log.String()), "\n")
+				assert.Len(t, lines, 2)
+				assert.Contains(t, lines[1], "level=INFO msg=\"fiscope: the Store answers again\"")
+				log.Reset()
+			}
 		})
 	}
 }

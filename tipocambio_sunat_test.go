@@ -266,6 +266,37 @@ var refusesToDial = handler(func(r *http.Request) (*http.Response, error) {
 	return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
 })
 
+// The error of a walk says what became of all its queries, also if the last of them was not sent.
+func TestTheErrorOfAWalkTellsWhatWasSent(t *testing.T) {
+	none, none0 := raw(404, contract(t, "tipocambio_404.json")), raw(404, contract(t, "tipocambio_404.json"), "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2026-11-21T05:00:00Z")
+	for name, test := range map[string]struct {
+		answers  []handler
+		class    error
+		attempts int
+		delivery fiscope.Delivery
+	}{
+		"one is tried again":                 {[]handler{none, raw(503, ""), none, raw(429, "")}, fiscope.ErrQuotaExceeded, 4, fiscope.DeliveryAnswered},
+		"the quota is spent after the first": {[]handler{none0}, fiscope.ErrQuotaExceeded, 1, fiscope.DeliveryAnswered},
+		"the last gets no answer":            {[]handler{none, broken(syscall.ECONNRESET)}, fiscope.ErrUnavailable, 4, fiscope.DeliveryUnknown},
+		"nothing is sent":                    {[]handler{refusesToDial}, fiscope.ErrUnavailable, 3, fiscope.DeliveryNotSent},
+		"none of ten days has a rate":        {[]handler{none}, fiscope.ErrNotFound, 6, fiscope.DeliveryAnswered},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at(t, "2026-11-20 18:00:00", func(t *testing.T, _ *mockserver.Server) {
+				var resp fiscope.Response
+				err := second(newClient(t, &service{answers: test.answers}).TipoCambio.SUNAT(t.Context(), fecha(t, "2026-11-02"), fiscope.WithResponse(&resp)))
+				require.ErrorIs(t, err, test.class)
+				var e *fiscope.Error
+				require.ErrorAs(t, err, &e)
+				assert.Equal(t, fiscope.OpTipoCambioSUNAT, e.Op)
+				assert.Equal(t, test.attempts, e.Attempts)
+				assert.Equal(t, test.attempts, resp.Attempts)
+				assert.Equal(t, test.delivery, e.Delivery, err)
+			})
+		})
+	}
+}
+
 func TestADatingRefusesLocally(t *testing.T) {
 	client, s := answers(t, raw(200, price))
 	for name, err := range map[string]error{
