@@ -104,5 +104,5 @@ const waits = (step) => step.hold || step.latency || step.every || /hang|slow/.t
 
 function matchText(match = {}) {
   const written = { op: (op) => op, times: (n) => n === 1 ? t('once').toLowerCase() : t('times', { n }) }
-  return Object.entries(match).map(([name, value]) => written[name]?.(value) ?? `${name} ${value}`).join(', ') || t('everyCall')
+  return Object.entries(match).map(([name, value]) => written[name]?.(value) ?? t(`match_${name}`, { value })).join(', ') || t('everyCall')
 }
