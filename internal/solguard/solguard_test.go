@@ -76,7 +76,7 @@ func TestWhoGoesAlone(t *testing.T) {
 		for usuario, clave := range map[string]string{"MIUSER0": "1clave", "MIUSER01": "clavE"} {
 			other := tried{c.T, c.guard, c.guard.Credential("20131312955", usuario, clave)}
 			p := other.permit()
-			assert.True(c, p.Alone())
+			assert.True(c, p.Alone)
 			p.Release(solguard.Nothing, 0)
 		}
 		time.Sleep(store.Recent - 1)
