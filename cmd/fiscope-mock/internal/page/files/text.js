@@ -199,12 +199,12 @@ activeFaults|Fallas puestas|Active faults
 noFaults|No hay ninguna.|There are none.
 meets|Afecta a|Applies to
 everyCall|toda llamada|every call
-match_key|clave de API {value}|key {value}
-match_ruc|RUC {value}
-match_text|consulta {value}|asked for {value}
-match_userAgent|User-Agent {value}
-match_nth|solo la llamada {value}|only call {value}
-match_for|durante {value}|for {value}
+matchKey|clave de API {value}|key {value}
+matchRUC|RUC {value}
+matchQuestion|consulta {value}|asked for {value}
+matchAgent|User-Agent {value}
+matchNth|solo la llamada {value}|only call {value}
+matchFor|durante {value}|for {value}
 seen|Coincidencias|Seen
 hits|Afectadas|Hits
 faultActive|activa|active
