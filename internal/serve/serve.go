@@ -14,13 +14,14 @@ type Server struct {
 	ln   net.Listener
 	done chan struct{} // closed when it stops accepting
 
-	mu     sync.Mutex
-	unused map[net.Conn]struct{} // connections without a request so far
+	mu    sync.Mutex
+	busy  map[net.Conn]struct{} // connections with an answer in flight
+	quiet func()                // called whenever none is busy
 }
 
 // Start serves ln with a server's Handler, ConnContext, ErrorLog and timeouts, until [Server.Close].
 func Start(ln net.Listener, of *http.Server) *Server {
-	s := &Server{http: of, ln: ln, done: make(chan struct{}), unused: map[net.Conn]struct{}{}}
+	s := &Server{http: of, ln: ln, done: make(chan struct{}), busy: map[net.Conn]struct{}{}, quiet: func() {}}
 	s.http.ConnState = s.track
 	s.http.DisableGeneralOptionsHandler = true // net/http would answer "OPTIONS *" by itself, with an empty 200
 	s.http.Protocols = new(http.Protocols)
@@ -35,25 +36,31 @@ func Start(ln net.Listener, of *http.Server) *Server {
 func (s *Server) track(c net.Conn, state http.ConnState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if state == http.StateNew {
-		s.unused[c] = struct{}{}
-	} else {
-		delete(s.unused, c)
+	if state == http.StateActive {
+		s.busy[c] = struct{}{}
+		return
+	}
+	if delete(s.busy, c); len(s.busy) == 0 {
+		s.quiet()
 	}
 }
 
 // Close stops accepting, waits for the answers in flight until ctx ends, and cuts the rest. Its error is the
-// listener's.
+// listener's. It does not use [http.Server.Shutdown], which polls, and waits five seconds for a connection that a
+// client dialled and did not use.
 func (s *Server) Close(ctx context.Context) error {
 	err := s.ln.Close()
 	<-s.done
+	s.http.SetKeepAlivesEnabled(false) // closes idle connections, and busy ones after their answer
+	ctx, end := context.WithCancel(ctx)
+	defer end()
 	s.mu.Lock()
-	for c := range s.unused { // Shutdown would wait five seconds for them
-		_ = c.Close()
+	if s.quiet = end; len(s.busy) == 0 {
+		end()
 	}
 	s.mu.Unlock()
-	_ = s.http.Shutdown(ctx) // the listener is already closed
-	_ = s.http.Close()
+	<-ctx.Done()
+	_ = s.http.Close() // its only error: the listener is already closed
 	return err
 }
 

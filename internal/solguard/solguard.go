@@ -30,9 +30,6 @@ import (
 // Memory is how long a verdict is remembered.
 const Memory = 24 * time.Hour
 
-// firstDoubt is how long the first unexplained refusal blocks.
-const firstDoubt = 5 * time.Minute
-
 // Guard decides which calls may send a credential.
 type Guard struct {
 	// KeyRefused says that lookups get a 401 too, so that an unexplained one is about the API key and blocks nothing.
@@ -267,7 +264,7 @@ func (p *Permit) Release(v Verdict, least time.Duration) (counts time.Duration) 
 		if s.doubts == 0 || unchanged { // simultaneous refusals are one doubt
 			s.doubts++
 		}
-		counts = min(max(firstDoubt<<min(s.doubts-1, 16), least), Memory)
+		counts = min(max(5*time.Minute<<min(s.doubts-1, 16), least), Memory)
 		p.refuse(&Refused{Since: now, Until: now.Add(counts), Unexplained: true, Private: true})
 	}
 	s.background = s.background && !p.Background
