@@ -397,6 +397,40 @@ func TestImpatientCallersGetTheRespaldo(t *testing.T) {
 	}
 }
 
+// A stale answer is the service's own: it comes before the Respaldo, for as long as the policy says.
+func TestAStaleAnswerComesFirst(t *testing.T) {
+	for after, want := range map[time.Duration]fiscope.Source{
+		36*time.Hour - 1: fiscope.SourceStale, 36 * time.Hour: fiscope.SourceRespaldo,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			client, s := newChangingClient(t, raw(200, record), fiscope.WithCache(fiscope.CachePolicy{StaleIfError: 24 * time.Hour}), fiscope.WithRespaldo(padronDelJueves(new(atomic.Int64))))
+			require.NoError(t, operations["consultar"](t.Context(), client))
+			s.become(raw(503, ""))
+			time.Sleep(after)
+			var resp fiscope.Response
+			require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp)))
+			assert.Equal(t, want, resp.Source)
+		})
+	}
+}
+
+// The service hangs, and so does the question whether it is back.
+func TestCloseWaitsForAProbeNoLongerThanItsTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, s := newChangingClient(t, hangs, fiscope.WithTimeout(time.Hour), fiscope.WithRespaldo(padronDelJueves(new(atomic.Int64))))
+		for range 4 {
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			require.NoError(t, operations["consultar"](ctx, client))
+			cancel()
+			time.Sleep(5 * time.Second)
+		}
+		require.EqualValues(t, 4, s.asked.Load(), "the last one in the background")
+		start := time.Now()
+		require.NoError(t, client.Close(t.Context()))
+		assert.LessOrEqual(t, time.Since(start), 30*time.Second)
+	})
+}
+
 // Ten callers of one query that failed saw one failure.
 func TestAFailureOfManyCallersIsOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
