@@ -414,6 +414,25 @@ func TestAStaleAnswerComesFirst(t *testing.T) {
 	}
 }
 
+// A stale rate stands in for no answer, never for one that contradicts itself or refuses the key.
+func TestAStaleRateIsForAnOutageAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rate := change(price, "2026-11-20", "1999-12-31") // today in Lima
+		client, s := newChangingClient(t, raw(200, rate), fiscope.WithCache(fiscope.CachePolicy{StaleIfError: 24 * time.Hour}))
+		ask := func() error {
+			return second(client.TipoCambio.Consultar(t.Context(), fiscope.NewFecha(1999, time.December, 31)))
+		}
+		require.NoError(t, ask())
+		time.Sleep(12 * time.Hour)
+		s.become(raw(200, change(rate, `"USD"`, `"EUR"`)))
+		require.ErrorIs(t, ask(), fiscope.ErrMalformedResponse)
+		s.become(raw(401, `{"error":"La clave venció.","code":"KEY_EXPIRED"}`))
+		require.ErrorIs(t, ask(), fiscope.ErrUnauthorized)
+		s.become(raw(503, ""))
+		require.NoError(t, ask())
+	})
+}
+
 // The service hangs, and so does the question whether it is back.
 func TestCloseWaitsForAProbeNoLongerThanItsTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
