@@ -103,6 +103,7 @@ func TestReadWithAWarningOrNone(t *testing.T) {
 		"a byte order mark":            {"consultar", "\uFEFF" + record, nil},
 		"a member of nobody's":         {"consultar", plus(record, `"otro":{"ruc":1},"otros":[{"estado":null}]`), nil},
 		"the same member twice":        {"consultar", `{"estado":"BAJA",` + record[1:], nil}, // the last counts, as in every Go program
+		"blanks around a RUC":          {"consultar", change(record, rucSUNAT, " "+rucSUNAT+" "), []string{"ruc has blanks around it"}},
 		"no name":                      {"consultar", change(record, `"SUNAT"`, `" - "`), []string{"without a name"}},
 		"an unknown estado":            {"consultar", change(record, `ACTIVO`, `OTROS`), []string{`estado "OTROS" is unknown`}},
 		"an unknown condicion":         {"consultar", change(record, `HABIDO`, `EN LA LUNA`), []string{`condicion "EN LA LUNA" is unknown`}},

@@ -398,6 +398,59 @@ func TestImpatientCallersGetTheRespaldo(t *testing.T) {
 	}
 }
 
+// A stale answer is the service's own: it comes before the Respaldo, for as long as the policy says.
+func TestAStaleAnswerComesFirst(t *testing.T) {
+	for after, want := range map[time.Duration]fiscope.Source{
+		36*time.Hour - 1: fiscope.SourceStale, 36 * time.Hour: fiscope.SourceRespaldo,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			client, s := newChangingClient(t, raw(200, record), fiscope.WithCache(fiscope.CachePolicy{StaleIfError: 24 * time.Hour}), fiscope.WithRespaldo(padronDelJueves(new(atomic.Int64))))
+			require.NoError(t, operations["consultar"](t.Context(), client))
+			s.become(raw(503, ""))
+			time.Sleep(after)
+			var resp fiscope.Response
+			require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp)))
+			assert.Equal(t, want, resp.Source)
+		})
+	}
+}
+
+// A stale rate stands in for no answer, never for one that contradicts itself or refuses the key.
+func TestAStaleRateIsForAnOutageAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rate := change(price, "2026-11-20", "1999-12-31") // today in Lima
+		client, s := newChangingClient(t, raw(200, rate), fiscope.WithCache(fiscope.CachePolicy{StaleIfError: 24 * time.Hour}))
+		ask := func() error {
+			return second(client.TipoCambio.Consultar(t.Context(), fiscope.NewFecha(1999, time.December, 31)))
+		}
+		require.NoError(t, ask())
+		time.Sleep(12 * time.Hour)
+		s.become(raw(200, change(rate, `"USD"`, `"EUR"`)))
+		require.ErrorIs(t, ask(), fiscope.ErrMalformedResponse)
+		s.become(raw(401, `{"error":"La clave venció.","code":"KEY_EXPIRED"}`))
+		require.ErrorIs(t, ask(), fiscope.ErrUnauthorized)
+		s.become(raw(503, ""))
+		require.NoError(t, ask())
+	})
+}
+
+// The service hangs, and so does the question whether it is back.
+func TestCloseWaitsForAProbeNoLongerThanItsTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, s := newChangingClient(t, hangs, fiscope.WithTimeout(time.Hour), fiscope.WithRespaldo(padronDelJueves(new(atomic.Int64))))
+		for range 4 {
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			require.NoError(t, operations["consultar"](ctx, client))
+			cancel()
+			time.Sleep(5 * time.Second)
+		}
+		require.EqualValues(t, 4, s.asked.Load(), "the last one in the background")
+		start := time.Now()
+		require.NoError(t, client.Close(t.Context()))
+		assert.LessOrEqual(t, time.Since(start), 30*time.Second)
+	})
+}
+
 // Ten callers of one query that failed saw one failure.
 func TestAFailureOfManyCallersIsOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -418,9 +471,10 @@ func TestABatchStopsAtARefusedKey(t *testing.T) {
 			require.NoError(t, operations["consultar"](t.Context(), client))
 			s.become(raw(401, `{"error":"La clave venció.","code":"KEY_EXPIRED"}`))
 			asked := s.asked.Load()
-			_, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(100), fiscope.LotePolicy{}))
+			lines, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(100), fiscope.LotePolicy{}))
 			require.NotNil(t, stopped)
 			require.ErrorIs(t, stopped, fiscope.ErrUnauthorized)
+			assert.Empty(t, lines)
 			assert.LessOrEqual(t, s.asked.Load()-asked, int64(8), "as many as are asked at a time")
 			assert.Zero(t, stopped.Siguiente)
 		})

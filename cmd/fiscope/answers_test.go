@@ -147,6 +147,25 @@ func TestTheDayOfAPendingRow(t *testing.T) {
 	assert.Equal(t, []string{"El comprobante todavía no ha sido procesado.", "aceptado; falta consultar a su emisor."}, columnOf(t, "c.csv.compras.csv", "detalle"))
 }
 
+// A taxpayer that the registry answered for, while the service was away, is to be asked again.
+func TestATaxpayerOfTheRegistry(t *testing.T) {
+	for _, command := range []string{"lote", "compras"} {
+		srv := mockserver.New(t)
+		environment(t, srv)
+		write(t, "c.csv", "20100070970;01;F001-123\n")
+		_, _, _ = execute(t, command, "c.csv")
+		output := "c.csv." + command + ".csv"
+		text, err := os.ReadFile(output + ".jsonl")
+		require.NoError(t, err)
+		write(t, output+".jsonl", regexp.MustCompile(`("razonSocial".*)"source":"service"`).ReplaceAllString(string(text), `${1}"pending":true,"source":"registry"`))
+		srv.Fault(mockserver.Match{Op: mockserver.OpConsultar}, mockserver.Status(400))
+		_, _, got := execute(t, command, "c.csv")
+		assert.Equal(t, int(unfinished), got, command)
+		assert.Equal(t, []string{"pendiente"}, columnOf(t, output, "resultado"))
+		assert.Contains(t, columnOf(t, output, "detalle")[0], byRegistry+daysAgo(0))
+	}
+}
+
 func TestLoteOfAnotherDay(t *testing.T) {
 	for name, c := range map[string]struct {
 		age  int
