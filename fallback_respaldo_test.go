@@ -285,9 +285,6 @@ func TestARespaldoOfACallOrOfAClient(t *testing.T) {
 		require.NoError(t, operations["consultar"](t.Context(), client))
 		require.ErrorIs(t, second(client.Contribuyentes.Consultar(t.Context(), "x")), fiscope.ErrInvalidRequest)
 	}
-	gone, leave := context.WithCancel(t.Context())
-	leave()
-	require.ErrorIs(t, operations["consultar"](gone, client), context.Canceled)
 	_, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithRespaldo(nil))
 	require.EqualError(t, err, "fiscope: invalid request: the Respaldo of WithRespaldo is nil")
 	require.ErrorIs(t, operations["consultar"](t.Context(), client, fiscope.WithRespaldo(nil)), fiscope.ErrInvalidRequest)

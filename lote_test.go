@@ -204,6 +204,14 @@ func TestABatchThatIsTooFastGoesOnMoreSlowly(t *testing.T) {
 			answered(t, lines, 0, 20)
 			assert.Equal(t, 21, p.sent())
 			assert.Equal(t, test.pause, time.Since(start))
+			s := &sunat{answer: func(numero, times int) handler {
+				if numero == 6 && times == 1 {
+					return raw(429, "", test.headers...)
+				}
+				return nil
+			}}
+			_, _ = allReceipts(t, newClient(t, s, fiscope.WithoutQuotaGate()).CPE.ValidarLote(t.Context(), receipts(20), credenciales, fiscope.LotePolicy{}))
+			assert.Equal(t, 21, s.sent(), "so is a receipt")
 		})
 	}
 }

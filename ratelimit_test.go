@@ -128,9 +128,7 @@ func TestWhatWasNotSentTakesNoQuery(t *testing.T) {
 		client, s := newChangingClient(t, raw(200, record, "X-RateLimit-Remaining: 1", "X-RateLimit-Reset: 2000-01-01T12:00:00Z"))
 		require.NoError(t, operations["consultar"](t.Context(), client))
 		s.become(unsent)
-		for range 3 {
-			require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrUnavailable)
-		}
+		require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrUnavailable)
 		s.become(raw(200, record))
 		require.NoError(t, operations["consultar"](t.Context(), client))
 		require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrQuotaExceeded)
