@@ -229,15 +229,15 @@ func TestABatch(t *testing.T) {
 			func(in, times int, _ time.Duration) error {
 				return map[bool]error{true: errSlower}[in == 5 && times < 3]
 			},
-			alone, []string{"0", "1", "2", "3", "5", "6", "4", "7", "8"}, 9, nil, 40 * time.Second,
-			[]string{"1@0", "2@0", "3@0", "4@0", "5@0", "6@20", "5@20", "7@40", "5@40", "8@40", "9@40"},
+			alone, []string{"0", "1", "2", "3", "5", "4", "6", "7", "8"}, 9, nil, 40 * time.Second,
+			[]string{"1@0", "2@0", "3@0", "4@0", "5@0", "5@20", "6@40", "5@40", "7@40", "8@40", "9@40"},
 		},
 		"too fast, with the pause given": {
 			func(in, times int, _ time.Duration) error {
 				return map[bool]error{true: errPaced}[in == 5 && times < 6]
 			},
-			alone, []string{"0", "1", "2", "3", "5", "6", "7", "8", "4"}, 9, nil, 15 * time.Second,
-			[]string{"1@0", "2@0", "3@0", "4@0", "5@0", "6@3", "5@3", "7@6", "5@6", "8@9", "5@9", "9@12", "5@12", "5@15"},
+			alone, []string{"0", "1", "2", "3", "5", "6", "4", "7", "8"}, 9, nil, 15 * time.Second,
+			[]string{"1@0", "2@0", "3@0", "4@0", "5@0", "5@3", "6@6", "5@6", "5@9", "7@12", "5@12", "5@15", "8@15", "9@15"},
 		},
 		"too fast, every input": {from(5, errSlower), batch.Policy{Concurrency: 1, MaxFailures: -1}, answered(0, 4), 4, errSlower, 10 * time.Minute, []string{}},
 		"others go first": {

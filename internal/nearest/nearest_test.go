@@ -30,7 +30,6 @@ func TestOf(t *testing.T) {
 		"POST /api/start":                         "POST /api/jobs/start",
 		"POST /jobs/begin":                        "POST /api/jobs/start",
 		"GET /api/v2/rate":                        "GET /api/rate",
-		"HEAD /api/rates":                         "GET /api/rate",
 		"DELETE /api/rates":                       "DELETE /api/rate",
 		"PUT /api/rate":                           "DELETE /api/rate",
 		"GET ":                                    "GET /api/rate",
