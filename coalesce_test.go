@@ -127,11 +127,11 @@ func TestCallsWithOtherTimeoutsOrRetriesShareNoQuery(t *testing.T) {
 func TestAQuestionOfManyWorkersIsPaidOnce(t *testing.T) {
 	client, s := newChangingClient(t, ofItsRUC, fiscope.WithCache(fiscope.CachePolicy{}))
 	together(64, func(int) {
-		for n := range 500 {
+		for n := range 1000 {
 			assert.NoError(t, consultar(t.Context(), client, n))
 		}
 	})
-	assert.EqualValues(t, 500, s.asked.Load())
+	assert.EqualValues(t, 1000, s.asked.Load())
 }
 
 // ofItsRUC answers a lookup with a record of its RUC.

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
@@ -125,6 +127,16 @@ func TestCodigoCPE(t *testing.T) {
 	var c fiscope.CodigoCPE
 	require.Error(t, json.Unmarshal([]byte(`true`), &c))
 	require.Error(t, json.Unmarshal([]byte(`{}`), &c))
+}
+
+func TestWhatContradictsItselfProvesNoCredential(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := newClient(t, slowly(raw(200, change(verdict, "Aceptado", "Error"))), fiscope.WithLenientReading())
+		require.NoError(t, validar(t.Context(), client, clave))
+		start := time.Now()
+		together(3, func(int) { assert.NoError(t, validar(t.Context(), client, clave)) })
+		assert.Equal(t, 3*time.Second, time.Since(start), "each goes alone")
+	})
 }
 
 func TestLenientReadingOfEsValido(t *testing.T) {

@@ -41,33 +41,31 @@ func (m *metered) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestAFleetKeepsToItsQuota(t *testing.T) {
 	for name, reserve := range map[string]int{"": 0, "with a reserve": 20} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s, m := newMemoryStore(), &metered{left: 500}
-				clients := make([]*fiscope.Client, 6)
-				for i := range clients {
-					clients[i] = withStore(t, s, m, fiscope.WithQuotaReserve(reserve))
+		inBubble(t, name, func(t *testing.T) {
+			s, m := newMemoryStore(), &metered{left: 500}
+			clients := make([]*fiscope.Client, 6)
+			for i := range clients {
+				clients[i] = withStore(t, s, m, fiscope.WithQuotaReserve(reserve))
+			}
+			together(60, func(i int) {
+				for range 20 {
+					_ = operations["consultar"](t.Context(), clients[i%6])
 				}
-				together(60, func(i int) {
-					for range 20 {
-						_ = operations["consultar"](t.Context(), clients[i%6])
-					}
-				})
-				assert.Zero(t, m.refused)
-				assert.LessOrEqual(t, m.sent, 500-reserve)
-				assert.GreaterOrEqual(t, m.sent, 475-reserve, "95 % are used")
-				asked := s.calls()
-				together(60, func(i int) {
-					assert.ErrorIs(t, operations["consultar"](t.Context(), clients[i%6]), fiscope.ErrQuotaExceeded)
-				})
-				assert.LessOrEqual(t, s.calls()-asked, 60)
-				asked = s.calls()
-				for range 100 {
-					require.ErrorIs(t, operations["consultar"](t.Context(), clients[0]), fiscope.ErrQuotaExceeded)
-					time.Sleep(10 * time.Millisecond)
-				}
-				assert.LessOrEqual(t, s.calls()-asked, 2, "a refused call asks once a second")
 			})
+			assert.Zero(t, m.refused)
+			assert.LessOrEqual(t, m.sent, 500-reserve)
+			assert.GreaterOrEqual(t, m.sent, 475-reserve, "95 % are used")
+			asked := s.calls()
+			together(60, func(i int) {
+				assert.ErrorIs(t, operations["consultar"](t.Context(), clients[i%6]), fiscope.ErrQuotaExceeded)
+			})
+			assert.LessOrEqual(t, s.calls()-asked, 60)
+			asked = s.calls()
+			for range 100 {
+				require.ErrorIs(t, operations["consultar"](t.Context(), clients[0]), fiscope.ErrQuotaExceeded)
+				time.Sleep(10 * time.Millisecond)
+			}
+			assert.LessOrEqual(t, s.calls()-asked, 2, "a refused call asks once a second")
 		})
 	}
 }
@@ -121,25 +119,23 @@ func TestADayOfTheQuota(t *testing.T) {
 		"without the gate": {[]fiscope.Option{fiscope.WithoutQuotaGate()}, say(left(0), spent), 10, 600, 600},
 	} {
 		for with, change := range map[string]func(*memoryStore){"": nil, ", with a Store": sound, ", while it is away": away} {
-			t.Run(name+with, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					start, sent, opts := time.Now(), 0, append(test.opts, fiscope.WithMaxRetries(0))
-					if change != nil {
-						s := newMemoryStore()
-						s.set(change)
-						opts = append(opts, fiscope.WithStore(s))
-					}
-					client := newClient(t, handler(func(r *http.Request) (*http.Response, error) {
-						sent++
-						return test.answer(sent, time.Since(start))(r)
-					}), opts...)
-					for range test.hours * 60 {
-						_ = operations["consultar"](t.Context(), client)
-						time.Sleep(time.Minute)
-					}
-					assert.GreaterOrEqual(t, sent, test.least)
-					assert.LessOrEqual(t, sent, test.most)
-				})
+			inBubble(t, name+with, func(t *testing.T) {
+				start, sent, opts := time.Now(), 0, append(test.opts, fiscope.WithMaxRetries(0))
+				if change != nil {
+					s := newMemoryStore()
+					s.set(change)
+					opts = append(opts, fiscope.WithStore(s))
+				}
+				client := newClient(t, handler(func(r *http.Request) (*http.Response, error) {
+					sent++
+					return test.answer(sent, time.Since(start))(r)
+				}), opts...)
+				for range test.hours * 60 {
+					_ = operations["consultar"](t.Context(), client)
+					time.Sleep(time.Minute)
+				}
+				assert.GreaterOrEqual(t, sent, test.least)
+				assert.LessOrEqual(t, sent, test.most)
 			})
 		}
 	}
@@ -149,16 +145,14 @@ func TestADayOfTheQuota(t *testing.T) {
 func TestAReserveOfWhichNothingIsKnown(t *testing.T) {
 	t.Run("alone", func(t *testing.T) { testUnknownReserve(t) })
 	t.Run("with a Store", func(t *testing.T) { testUnknownReserve(t, fiscope.WithStore(newMemoryStore())) })
-	t.Run("that the Store knows", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			s := newMemoryStore()
-			other := withStore(t, s, handler(raw(200, record, "X-RateLimit-Remaining: 900", "X-RateLimit-Reset: 2000-01-01T12:00:00Z")))
-			require.NoError(t, operations["consultar"](t.Context(), other))
-			synctest.Wait()
-			client := withStore(t, s, handler(raw(200, verdict)), fiscope.WithQuotaReserve(200))
-			require.NoError(t, operations["validar"](t.Context(), client))
-			assert.Zero(t, client.Stats().ReserveUnknown)
-		})
+	inBubble(t, "that the Store knows", func(t *testing.T) {
+		s := newMemoryStore()
+		other := withStore(t, s, handler(raw(200, record, "X-RateLimit-Remaining: 900", "X-RateLimit-Reset: 2000-01-01T12:00:00Z")))
+		require.NoError(t, operations["consultar"](t.Context(), other))
+		synctest.Wait()
+		client := withStore(t, s, handler(raw(200, verdict)), fiscope.WithQuotaReserve(200))
+		require.NoError(t, operations["validar"](t.Context(), client))
+		assert.Zero(t, client.Stats().ReserveUnknown)
 	})
 }
 
@@ -245,30 +239,28 @@ func TestWhatA429Says(t *testing.T) {
 		"an hour":                   {raw(429, "", "Retry-After: 3600"), time.Hour, true, true},
 	} {
 		for _, known := range []bool{false, true} {
-			t.Run(fmt.Sprint(name, ", known: ", known), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					first := raw(200, verdict)
-					if known {
-						first = raw(200, verdict, left, tomorrow)
-					}
-					client, s := newChangingClient(t, first)
-					require.NoError(t, operations["validar"](t.Context(), client))
-					s.become(test.answer)
-					var e *fiscope.Error
-					require.ErrorAs(t, operations["validar"](t.Context(), client), &e)
-					require.ErrorIs(t, e, fiscope.ErrQuotaExceeded)
-					spent := test.spentIfLeft || test.spent && !known
-					if spent != test.spent {
-						test.pause = time.Minute
-					}
-					assert.Equal(t, test.pause, e.RetryAfter, e)
-					s.become(raw(200, record))
-					err := operations["consultar"](t.Context(), client)
-					assert.Equal(t, spent, err != nil, err)
-					if name == "an hour" {
-						assert.ErrorContains(t, err, "no queries were left; the next attempt is at 19:15 (Lima); nothing was sent")
-					}
-				})
+			inBubble(t, fmt.Sprint(name, ", known: ", known), func(t *testing.T) {
+				first := raw(200, verdict)
+				if known {
+					first = raw(200, verdict, left, tomorrow)
+				}
+				client, s := newChangingClient(t, first)
+				require.NoError(t, operations["validar"](t.Context(), client))
+				s.become(test.answer)
+				var e *fiscope.Error
+				require.ErrorAs(t, operations["validar"](t.Context(), client), &e)
+				require.ErrorIs(t, e, fiscope.ErrQuotaExceeded)
+				spent := test.spentIfLeft || test.spent && !known
+				if spent != test.spent {
+					test.pause = time.Minute
+				}
+				assert.Equal(t, test.pause, e.RetryAfter, e)
+				s.become(raw(200, record))
+				err := operations["consultar"](t.Context(), client)
+				assert.Equal(t, spent, err != nil, err)
+				if name == "an hour" {
+					assert.ErrorContains(t, err, "no queries were left; the next attempt is at 19:15 (Lima); nothing was sent")
+				}
 			})
 		}
 	}
@@ -305,49 +297,47 @@ func TestThePauseOfA429ThatSaysNothing(t *testing.T) {
 
 func TestALongRowOf429sThatSayNothingClosesTheGate(t *testing.T) {
 	for name, change := range map[string]func(*memoryStore){"": nil, "with a Store": sound, "while it is away": away} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				time.Sleep(18*time.Hour + 84*time.Second) // it is 13:01 in Lima
-				s := newMemoryStore()
-				var opts []fiscope.Option
-				if change != nil {
-					s.set(change)
-					opts = append(opts, fiscope.WithStore(s))
-				}
-				client, far := newChangingClient(t, tooFast, opts...)
-				for range 5 {
-					require.ErrorContains(t, operations["consultar"](t.Context(), client), "HTTP 429", "all are sent")
-					time.Sleep(84 * time.Second)
-				}
-				for op, do := range operations {
-					var e *fiscope.Error
-					require.ErrorAs(t, do(t.Context(), client), &e, op)
-					require.ErrorIs(t, e, fiscope.ErrQuotaExceeded)
-					assert.Equal(t, 15*time.Minute-84*time.Second, e.RetryAfter)
-					assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
-					assert.ErrorContains(t, e, "the service refused with 429 at 13:07; the next attempt is at 13:22 (Lima)")
-				}
-				assert.EqualValues(t, 5, far.asked.Load())
-				if change != nil {
-					other, _ := newChangingClient(t, raw(200, record), opts...)
-					require.NoError(t, operations["consultar"](t.Context(), other), "other processes may be answered")
-				}
+		inBubble(t, name, func(t *testing.T) {
+			time.Sleep(18*time.Hour + 84*time.Second) // it is 13:01 in Lima
+			s := newMemoryStore()
+			var opts []fiscope.Option
+			if change != nil {
+				s.set(change)
+				opts = append(opts, fiscope.WithStore(s))
+			}
+			client, far := newChangingClient(t, tooFast, opts...)
+			for range 5 {
+				require.ErrorContains(t, operations["consultar"](t.Context(), client), "HTTP 429", "all are sent")
+				time.Sleep(84 * time.Second)
+			}
+			for op, do := range operations {
+				var e *fiscope.Error
+				require.ErrorAs(t, do(t.Context(), client), &e, op)
+				require.ErrorIs(t, e, fiscope.ErrQuotaExceeded)
+				assert.Equal(t, 15*time.Minute-84*time.Second, e.RetryAfter)
+				assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
+				assert.ErrorContains(t, e, "the service refused with 429 at 13:07; the next attempt is at 13:22 (Lima)")
+			}
+			assert.EqualValues(t, 5, far.asked.Load())
+			if change != nil {
+				other, _ := newChangingClient(t, raw(200, record), opts...)
+				require.NoError(t, operations["consultar"](t.Context(), other), "other processes may be answered")
+			}
 
-				time.Sleep(15*time.Minute - 84*time.Second)
-				together(9, func(int) { _ = operations["consultar"](t.Context(), client) })
-				assert.EqualValues(t, 6, far.asked.Load(), "one probe")
-				require.ErrorContains(t, operations["consultar"](t.Context(), client), "at 13:22; the next attempt is at 13:37")
-				time.Sleep(15 * time.Minute)
-				ctx, cancel := context.WithCancel(t.Context())
-				cancel()
-				require.ErrorIs(t, operations["consultar"](ctx, client), context.Canceled)
-				far.become(raw(200, record))
-				require.NoError(t, operations["consultar"](t.Context(), client), "the probe was not sent: another may be")
-				far.become(tooFast)
-				for range 3 {
-					require.ErrorContains(t, operations["consultar"](t.Context(), client), "HTTP 429")
-				}
-			})
+			time.Sleep(15*time.Minute - 84*time.Second)
+			together(9, func(int) { _ = operations["consultar"](t.Context(), client) })
+			assert.EqualValues(t, 6, far.asked.Load(), "one probe")
+			require.ErrorContains(t, operations["consultar"](t.Context(), client), "at 13:22; the next attempt is at 13:37")
+			time.Sleep(15 * time.Minute)
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			require.ErrorIs(t, operations["consultar"](ctx, client), context.Canceled)
+			far.become(raw(200, record))
+			require.NoError(t, operations["consultar"](t.Context(), client), "the probe was not sent: another may be")
+			far.become(tooFast)
+			for range 3 {
+				require.ErrorContains(t, operations["consultar"](t.Context(), client), "HTTP 429")
+			}
 		})
 	}
 }
@@ -364,21 +354,19 @@ func TestA429ThatSaysNothingToOneOfAFleet(t *testing.T) {
 		"a code, while queries are left": {raw(429, `{"error":"x","code":"QUOTA"}`), true, false},
 		"a code":                         {raw(429, `{"error":"x","code":"QUOTA"}`), false, true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s, answer := newMemoryStore(), raw(200, record)
-				if test.left {
-					answer = raw(200, record, "X-RateLimit-Remaining: 9993", "X-RateLimit-Reset: 2000-01-02T00:00:00Z")
-				}
-				lookups := withStore(t, s, handler(answer))
-				validates := withStore(t, s, handler(test.answer))
-				require.NoError(t, operations["consultar"](t.Context(), lookups))
-				synctest.Wait()
-				require.ErrorContains(t, operations["validar"](t.Context(), validates), "HTTP 429")
-				synctest.Wait()
-				err := operations["consultar"](t.Context(), lookups)
-				assert.Equal(t, test.spent, errors.Is(err, fiscope.ErrQuotaExceeded), err)
-			})
+		inBubble(t, name, func(t *testing.T) {
+			s, answer := newMemoryStore(), raw(200, record)
+			if test.left {
+				answer = raw(200, record, "X-RateLimit-Remaining: 9993", "X-RateLimit-Reset: 2000-01-02T00:00:00Z")
+			}
+			lookups := withStore(t, s, handler(answer))
+			validates := withStore(t, s, handler(test.answer))
+			require.NoError(t, operations["consultar"](t.Context(), lookups))
+			synctest.Wait()
+			require.ErrorContains(t, operations["validar"](t.Context(), validates), "HTTP 429")
+			synctest.Wait()
+			err := operations["consultar"](t.Context(), lookups)
+			assert.Equal(t, test.spent, errors.Is(err, fiscope.ErrQuotaExceeded), err)
 		})
 	}
 }
