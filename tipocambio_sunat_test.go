@@ -9,6 +9,7 @@ import (
 	"net/http/httptrace"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -265,6 +266,63 @@ var refusesToDial = roundTripper(func(r *http.Request) (*http.Response, error) {
 	httptrace.ContextClientTrace(r.Context()).GetConn("x")
 	return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
 })
+
+// The error of a walk says what became of all its queries, also if the last of them was not sent. No older rate is taken.
+func TestTheErrorOfAWalkTellsWhatWasSent(t *testing.T) {
+	none := raw(404, contract(t, "tipocambio_404.json"))
+	spent := raw(404, contract(t, "tipocambio_404.json"), "X-RateLimit-Limit: 100", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2026-11-21T05:00:00Z")
+	for name, test := range map[string]struct {
+		answers  []handler
+		class    error
+		attempts int
+		delivery fiscope.Delivery
+	}{
+		"no answer of the contract":          {[]handler{none, raw(404, "<html>not here</html>")}, fiscope.ErrMalformedResponse, 2, fiscope.DeliveryAnswered},
+		"the quota is spent after the first": {[]handler{spent}, fiscope.ErrQuotaExceeded, 1, fiscope.DeliveryAnswered},
+		"the last gets no answer":            {[]handler{none, broken(syscall.ECONNRESET)}, fiscope.ErrUnavailable, 4, fiscope.DeliveryUnknown},
+		"a day is not answered":              {[]handler{raw(503, ""), raw(503, ""), raw(503, ""), ratesOf(t, 0)}, fiscope.ErrUnavailable, 3, fiscope.DeliveryAnswered},
+		"nothing is sent":                    {[]handler{handler(refusesToDial)}, fiscope.ErrUnavailable, 3, fiscope.DeliveryNotSent},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at(t, "2026-11-20 18:00:00", func(t *testing.T, _ *mockserver.Server) {
+				_, err := newClient(t, &service{answers: test.answers}).TipoCambio.SUNAT(t.Context(), fecha(t, "2026-11-02"))
+				require.ErrorIs(t, err, test.class)
+				var e *fiscope.Error
+				require.ErrorAs(t, err, &e)
+				assert.Equal(t, fiscope.OpTipoCambioSUNAT, e.Op)
+				assert.Equal(t, test.attempts, e.Attempts)
+				assert.Equal(t, test.delivery, e.Delivery, err)
+			})
+		})
+	}
+}
+
+func TestAQueryOfAnotherCallIsNotCounted(t *testing.T) {
+	at(t, "2026-11-18 16:55:00", func(t *testing.T, _ *mockserver.Server) {
+		client, _ := newChangingClient(t, slowly(ratesOf(t, 0)), fiscope.WithCoalescing())
+		var total atomic.Int64
+		together(5, func(int) {
+			got, err := client.TipoCambio.SUNAT(t.Context(), fecha(t, "2026-11-16"))
+			assert.NoError(t, err)
+			total.Add(int64(got.Consultas))
+		})
+		assert.EqualValues(t, 1, total.Load())
+	})
+}
+
+// This machine is a day behind.
+func TestTodayIsTheServices(t *testing.T) {
+	at(t, "2026-11-17 18:00:00", func(t *testing.T, _ *mockserver.Server) {
+		client, _ := answers(t, raw(200, record, "Date: Wed, 18 Nov 2026 23:00:00 GMT"), ratesOf(t, 24*time.Hour), raw(200, strings.Replace(price, "2026-11-20", "2026-11-18", 1), "Date: Wed, 18 Nov 2026 23:00:00 GMT"))
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		got, err := client.TipoCambio.MasReciente(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, "2026-11-18", got.TipoCambio.Fecha.String())
+		var resp fiscope.Response
+		require.NoError(t, second(client.TipoCambio.Hoy(t.Context(), fiscope.WithResponse(&resp))))
+		assert.Empty(t, resp.Warnings)
+	})
+}
 
 func TestADatingRefusesLocally(t *testing.T) {
 	client, s := answers(t, raw(200, price))
