@@ -215,6 +215,23 @@ func TestTheAuthoritysBadHours(t *testing.T) {
 	}
 }
 
+func TestTheBlockIsOfOneCredential(t *testing.T) {
+	client, s := answers(t, raw(401, contract(t, "validar_401.json")), raw(200, verdict))
+	refused := credenciales
+	refused.Clave = fiscope.NewSecreto("1" + clave)
+	require.Error(t, second(client.CPE.Validar(t.Context(), factura, refused)))
+	for name, c := range map[string]fiscope.CredencialesSOL{
+		"another RUC":  {RUC: "20100047218", Usuario: credenciales.Usuario, Clave: refused.Clave},
+		"another user": {RUC: credenciales.RUC, Usuario: "OTRO0001", Clave: refused.Clave},
+		"shifted":      {RUC: credenciales.RUC, Usuario: credenciales.Usuario + "1", Clave: credenciales.Clave},
+	} {
+		require.NoError(t, second(client.CPE.Validar(t.Context(), factura, c)), name)
+	}
+	refused.Usuario = "miUser01"
+	require.ErrorIs(t, second(client.CPE.Validar(t.Context(), factura, refused)), fiscope.ErrSOLCredentialsBlocked, "the portal ignores case")
+	assert.Len(t, s.seen(), 4)
+}
+
 // A batch whose caller pauses is not slowed.
 func TestABatchThatPausesGoesOnSideBySide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
