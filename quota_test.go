@@ -209,6 +209,17 @@ func TestACallerWhoLeavesTheGateTakesNothing(t *testing.T) {
 	})
 }
 
+// A retry that the quota refuses leaves the error that it was for.
+func TestARetryThatTheQuotaRefuses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, s := answers(t, raw(503, `{"error":"caído","code":"X"}`, "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2000-01-01T12:00:00Z"))
+		err := operations["consultar"](t.Context(), client)
+		require.ErrorIs(t, err, fiscope.ErrUnavailable)
+		require.ErrorContains(t, err, "caído")
+		assert.Len(t, s.seen(), 1)
+	})
+}
+
 // Attempts without a network must not use up the day.
 func TestAnAttemptThatReachesNobodyTakesNothing(t *testing.T) {
 	client, s := newChangingClient(t, raw(200, record, "X-RateLimit-Remaining: 3", "X-RateLimit-Reset: "+time.Now().Add(time.Hour).UTC().Format(time.RFC3339)))
