@@ -56,7 +56,7 @@ func (s *sender) ask(ctx context.Context, q *question) (*answer, error) {
 	sol := q.request.sol != nil
 	a.reading = reading{lenient: s.lenient, sol: sol, secrets: q.secrets, left: q.left, now: s.report.clock.now()}
 	if a.read(q.input.read); a.outcome == found || a.outcome == notFound {
-		a.asOf = a.reading.now
+		a.asOf = a.reading.now.Round(0) // the monotonic clock stands still while a machine sleeps
 		s.report.observer.accepted.Store(true)
 	}
 	s.quota.end(number, a.rateLimit, a.Unsent)

@@ -50,7 +50,7 @@ func (b *body) Close() error {
 }
 
 // with is an answer with that status, body and headers.
-func with(status int, b io.ReadCloser, headers ...string) func(*http.Request) (*http.Response, error) {
+func with(status int, b io.ReadCloser, headers ...string) handler {
 	return func(r *http.Request) (*http.Response, error) {
 		resp, err := raw(status, "", headers...)(r)
 		resp.Body, resp.ContentLength = b, -1
@@ -76,29 +76,27 @@ func TestABodyEndsWithItsAttempt(t *testing.T) {
 		}, time.Second, context.Canceled, true},
 	} {
 		for op, text := range map[string]string{"consultar": record, "validar": verdict} {
-			t.Run(end+"/"+op, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { // which fails if a goroutine is left at its end
-					closed := make(chan struct{})
-					b := &body{read: func() error { <-closed; return io.ErrUnexpectedEOF }, close: func() error { close(closed); return nil }}
-					s := &service{answers: []handler{with(200, b), raw(200, text)}}
-					client := newClient(t, s, fiscope.WithMaxRetries(0), fiscope.WithTimeout(20*time.Second), fiscope.WithCPETimeout(20*time.Second))
-					ctx, cancel := test.ctx(t.Context())
-					defer cancel()
-					start := time.Now()
-					err := operations[op](ctx, client)
-					assert.Equal(t, test.took, time.Since(start))
-					require.ErrorIs(t, err, test.is)
-					assert.Equal(t, test.own, len(classes(err)) == 0, "%v", err)
+			inBubble(t, end+"/"+op, func(t *testing.T) { // which fails if a goroutine is left at its end
+				closed := make(chan struct{})
+				b := &body{read: func() error { <-closed; return io.ErrUnexpectedEOF }, close: func() error { close(closed); return nil }}
+				s := &service{answers: []handler{with(200, b), raw(200, text)}}
+				client := newClient(t, s, fiscope.WithMaxRetries(0), fiscope.WithTimeout(20*time.Second), fiscope.WithCPETimeout(20*time.Second))
+				ctx, cancel := test.ctx(t.Context())
+				defer cancel()
+				start := time.Now()
+				err := operations[op](ctx, client)
+				assert.Equal(t, test.took, time.Since(start))
+				require.ErrorIs(t, err, test.is)
+				assert.Equal(t, test.own, len(classes(err)) == 0, "%v", err)
 
-					free := time.Duration(0)
-					if op == "validar" { // the attempt of an unproven clave outlives its caller
-						free = 20*time.Second - test.took
-					}
-					start = time.Now()
-					require.NoError(t, operations[op](t.Context(), client), "the turn of the clave is free")
-					assert.Equal(t, free, time.Since(start))
-					assert.EqualValues(t, 1, b.closes.Load())
-				})
+				free := time.Duration(0)
+				if op == "validar" { // the attempt of an unproven clave outlives its caller
+					free = 20*time.Second - test.took
+				}
+				start = time.Now()
+				require.NoError(t, operations[op](t.Context(), client), "the turn of the clave is free")
+				assert.Equal(t, free, time.Since(start))
+				assert.EqualValues(t, 1, b.closes.Load())
 			})
 		}
 	}
@@ -134,13 +132,13 @@ func TestATransportThatBreaksTheRules(t *testing.T) {
 			return &http.Response{StatusCode: http.StatusOK}, errors.New("tls: bad certificate")
 		},
 	} {
-		client := newClient(t, roundTripper(answer), fiscope.WithMaxRetries(0))
+		client := newClient(t, handler(answer), fiscope.WithMaxRetries(0))
 		assert.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrUnavailable, name)
 	}
 	client, s := answers(t, broken(nil))
 	require.Error(t, operations["consultar"](t.Context(), client))
 	assert.Len(t, s.seen(), 1, "it is not asked again")
-	client = newClient(t, roundTripper(func(*http.Request) (*http.Response, error) {
+	client = newClient(t, handler(func(*http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(record))}, nil
 	}))
 	require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(new(fiscope.Response))), "without headers")
@@ -162,7 +160,7 @@ func TestAReasonIsSaidOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { cancel(errors.New("the shop is closing")) })
-		client := newClient(t, roundTripper(broken(errors.New("no route"))), fiscope.WithRateLimit(0.1, 1))
+		client := newClient(t, handler(broken(errors.New("no route"))), fiscope.WithRateLimit(0.1, 1))
 		err := operations["consultar"](ctx, client)
 		assert.Regexp(t, `no route.*context canceled.*the shop is closing`, err.Error())
 		assert.NotRegexp(t, `shop.*shop|canceled.*canceled`, err.Error())
@@ -187,17 +185,15 @@ func TestEachAttemptHasItsTimeout(t *testing.T) {
 		"a shorter one of a caller": {"validar", time.Second, 1, time.Second},
 		"a longer one of a caller":  {"validar", time.Minute, 1, 30 * time.Second},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := &service{answers: []handler{hangs}}
-				client := newClient(t, nil, fiscope.WithHTTPClient(&http.Client{Transport: s, Timeout: test.bound}))
-				start := time.Now()
-				err := operations[test.op](t.Context(), client)
-				require.ErrorIs(t, err, fiscope.ErrUnavailable)
-				require.ErrorIs(t, err, context.DeadlineExceeded)
-				assert.Len(t, s.seen(), test.attempts)
-				assert.InDelta(t, test.took, time.Since(start), float64(time.Second))
-			})
+		inBubble(t, name, func(t *testing.T) {
+			s := &service{answers: []handler{hangs}}
+			client := newClient(t, nil, fiscope.WithHTTPClient(&http.Client{Transport: s, Timeout: test.bound}))
+			start := time.Now()
+			err := operations[test.op](t.Context(), client)
+			require.ErrorIs(t, err, fiscope.ErrUnavailable)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			assert.Len(t, s.seen(), test.attempts)
+			assert.InDelta(t, test.took, time.Since(start), float64(time.Second))
 		})
 	}
 }
@@ -293,7 +289,7 @@ func TestAValidationIsNotReplayedByNetHTTP(t *testing.T) {
 	})
 	real := new(http.Transport)
 	t.Cleanup(real.CloseIdleConnections)
-	client := clientOf(t, url, fiscope.WithHTTPClient(&http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+	client := clientOf(t, url, fiscope.WithHTTPClient(&http.Client{Transport: handler(func(r *http.Request) (*http.Response, error) {
 		assert.True(t, r.Body != nil && r.GetBody == nil, "the body could be made anew")
 		assert.Empty(t, r.Header.Values("Idempotency-Key"), "it would let net/http repeat a POST")
 		return real.RoundTrip(r)
@@ -363,31 +359,29 @@ func TestADeadHTTP2ConnectionIsLeft(t *testing.T) {
 		for name, opts := range map[string][]fiscope.Option{
 			"by default": nil, "with a timeout": {fiscope.WithHTTPClient(&http.Client{Timeout: time.Minute})},
 		} {
-			t.Run(op+"/"+name, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					network := &wires{accepted: make(chan net.Conn)}
-					srv := http.Server{
-						TLSConfig: &tls.Config{Certificates: withCertificate.TLS.Certificates, SessionTicketsDisabled: true},
-						Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-							assert.Equal(t, "HTTP/2.0", r.Proto)
-							_, _ = io.WriteString(w, text)
-						}),
-					}
-					go func() { _ = srv.ServeTLS(network, "", "") }()
-					defer srv.Close()
-					http.DefaultTransport = &http.Transport{DialContext: network.dial, TLSClientConfig: trusted, ForceAttemptHTTP2: true}
-					client, err := fiscope.NewClient("https://example.com", apiKey, opts...)
-					require.NoError(t, err)
-					closeWith(t, client)
+			inBubble(t, op+"/"+name, func(t *testing.T) {
+				network := &wires{accepted: make(chan net.Conn)}
+				srv := http.Server{
+					TLSConfig: &tls.Config{Certificates: withCertificate.TLS.Certificates, SessionTicketsDisabled: true},
+					Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						assert.Equal(t, "HTTP/2.0", r.Proto)
+						_, _ = io.WriteString(w, text)
+					}),
+				}
+				go func() { _ = srv.ServeTLS(network, "", "") }()
+				defer srv.Close()
+				http.DefaultTransport = &http.Transport{DialContext: network.dial, TLSClientConfig: trusted, ForceAttemptHTTP2: true}
+				client, err := fiscope.NewClient("https://example.com", apiKey, opts...)
+				require.NoError(t, err)
+				closeWith(t, client)
 
-					require.NoError(t, operations[op](t.Context(), client))
-					network.dialed[0].Store(true)
-					time.Sleep(25 * time.Second)
-					start := time.Now()
-					require.NoError(t, operations[op](t.Context(), client))
-					assert.Zero(t, time.Since(start))
-					assert.Len(t, network.dialed, 2)
-				})
+				require.NoError(t, operations[op](t.Context(), client))
+				network.dialed[0].Store(true)
+				time.Sleep(25 * time.Second)
+				start := time.Now()
+				require.NoError(t, operations[op](t.Context(), client))
+				assert.Zero(t, time.Since(start))
+				assert.Len(t, network.dialed, 2)
 			})
 		}
 	}
@@ -432,7 +426,7 @@ func TestAGOAWAYAfterTheBodyIsAClosedConnection(t *testing.T) {
 
 func TestThePathOfTheBaseURLStaysEscaped(t *testing.T) {
 	var asked []string
-	client, err := fiscope.NewClient("https://api.example.com/a%2Fb", apiKey, fiscope.WithHTTPClient(&http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+	client, err := fiscope.NewClient("https://api.example.com/a%2Fb", apiKey, fiscope.WithHTTPClient(&http.Client{Transport: handler(func(r *http.Request) (*http.Response, error) {
 		asked = append(asked, r.URL.EscapedPath())
 		return raw(200, record)(r)
 	})}))

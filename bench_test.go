@@ -110,7 +110,7 @@ func usualHeaders() http.Header {
 // inMemory answers every request with the contract's record and the usual headers, at next to no cost.
 func inMemory(tb testing.TB) http.RoundTripper {
 	body, header := contract(tb, "consultar_200.json"), usualHeaders()
-	return roundTripper(func(r *http.Request) (*http.Response, error) {
+	return handler(func(r *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusOK, Header: header, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: r}, nil
 	})
 }
@@ -123,8 +123,8 @@ type measured struct {
 }
 
 func allMeasured(tb testing.TB) []measured {
-	found, missing := inMemory(tb), roundTripper(raw(http.StatusNotFound, contract(tb, "consultar_404.json")))
-	accepted := roundTripper(raw(http.StatusOK, contract(tb, "validar_200_aceptado.json")))
+	found, missing := inMemory(tb), handler(raw(http.StatusNotFound, contract(tb, "consultar_404.json")))
+	accepted := handler(raw(http.StatusOK, contract(tb, "validar_200_aceptado.json")))
 	byHand := func(rt http.RoundTripper) func() {
 		client := &http.Client{Transport: rt}
 		return func() {
@@ -220,7 +220,7 @@ func timed(do func()) func(calls int) time.Duration {
 func everyRUC(tb testing.TB) http.RoundTripper {
 	before, after, _ := strings.Cut(contract(tb, "consultar_200.json"), rucSUNAT)
 	header := usualHeaders()
-	return roundTripper(func(r *http.Request) (*http.Response, error) {
+	return handler(func(r *http.Request) (*http.Response, error) {
 		body := before + r.URL.Path[len(r.URL.Path)-len(rucSUNAT):] + after
 		return &http.Response{StatusCode: http.StatusOK, Header: header, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: r}, nil
 	})

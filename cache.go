@@ -72,8 +72,8 @@ func (c *cache) fresh(k cacheKey) *entry {
 	return nil
 }
 
-// fallback returns a result, fresh or stale, to use while the service is away; nil if there is none.
-func (c *cache) fallback(k cacheKey) *entry {
+// inOutage returns a result, fresh or stale, to use while the service is away; nil if there is none.
+func (c *cache) inOutage(k cacheKey) *entry {
 	e := c.get(k)
 	if e == nil || e.err != nil {
 		return nil
@@ -104,13 +104,12 @@ func (e *entry) fresh(c calendar) bool {
 	return -clockSkew <= age && age < e.lifetime
 }
 
-// newEntry returns the cache entry of an answer that the service gave at asOf. It drops the monotonic reading, which
-// stands still while the machine sleeps.
+// newEntry returns the cache entry of an answer that the service gave at asOf.
 func newEntry(a *answer, asOf time.Time, lifetime time.Duration) *entry {
 	e := &entry{lifetime: lifetime}
 	e.Status, e.Began = a.Status, a.Began
 	e.outcome, e.result, e.warnings, e.shared = a.outcome, a.result, a.warnings, true
-	e.source, e.asOf = SourceCache, asOf.Round(0)
+	e.source, e.asOf = SourceCache, asOf
 	if a.err != nil {
 		e.err = copyError(a.err)
 		e.err.body = bytes.Clone(a.Body[:min(len(a.Body), longestPinned)])

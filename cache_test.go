@@ -74,6 +74,26 @@ func TestAnErrorIsNotKept(t *testing.T) {
 	}
 }
 
+func TestAnAnswerFromTheCacheSaysSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, s := cached(t, fiscope.CachePolicy{}, raw(200, change(record, "ACTIVO", "OTROS"), "X-RateLimit-Remaining: 7"), raw(200, change(record, "ACTIVO", "BAJA DEFINITIVA")))
+		asked := time.Now()
+		var first, second fiscope.Response
+		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&first)))
+		time.Sleep(time.Hour)
+		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&second)))
+		assert.True(t, asked.Equal(first.AsOf))
+		require.Len(t, first.Warnings, 1)
+		assert.Equal(t, fiscope.Response{StatusCode: 200, Source: fiscope.SourceCache, AsOf: first.AsOf, Warnings: first.Warnings}, second, "an old quota is no news")
+		for _, opts := range [][]fiscope.CallOption{{fiscope.WithoutCache()}, nil} {
+			c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, opts...)
+			require.NoError(t, err)
+			assert.True(t, c.Estado.Baja(), "what was fresh is kept for the next")
+		}
+		assert.Len(t, s.seen(), 2)
+	})
+}
+
 func TestAKeptNotFoundIsAnErrorOfItsOwn(t *testing.T) {
 	for _, status := range []int{404, 200} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
@@ -144,52 +164,50 @@ func TestLifetimesAtTheirEdges(t *testing.T) {
 		"no rate of today yet, until 17:00":        {op: "hoy", status: 404, asked: "2026-11-20 09:00:00", serves: "2026-11-20 16:59:59"},
 		"today of another day is not kept for Hoy": {op: "hoy", status: 200, asked: "2026-11-23 18:00:00", serves: ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				until := func(text string) {
-					at, err := time.ParseInLocation(time.DateTime, text, fiscope.Lima)
-					require.NoError(t, err)
-					time.Sleep(time.Until(at))
+		inBubble(t, name, func(t *testing.T) {
+			until := func(text string) {
+				at, err := time.ParseInLocation(time.DateTime, text, fiscope.Lima)
+				require.NoError(t, err)
+				time.Sleep(time.Until(at))
+			}
+			until(test.asked)
+			fecha, body := viernes, change(contract(t, fileOf[test.op]), test.in, test.out)
+			if test.fecha != "" {
+				var err error
+				fecha, err = fiscope.ParseFecha(test.fecha)
+				require.NoError(t, err)
+				body = change(body, "2026-11-20", test.fecha)
+			}
+			if test.status == 404 {
+				body = contract(t, "tipocambio_404.json")
+			}
+			client, s := cached(t, fiscope.CachePolicy{}, raw(test.status, body))
+			ask := func() {
+				var err error
+				if test.op == "tipocambio" {
+					_, err = client.TipoCambio.Consultar(t.Context(), fecha)
+				} else {
+					err = operations[test.op](t.Context(), client)
 				}
-				until(test.asked)
-				fecha, body := viernes, change(contract(t, fileOf[test.op]), test.in, test.out)
-				if test.fecha != "" {
-					var err error
-					fecha, err = fiscope.ParseFecha(test.fecha)
-					require.NoError(t, err)
-					body = change(body, "2026-11-20", test.fecha)
-				}
-				if test.status == 404 {
-					body = contract(t, "tipocambio_404.json")
-				}
-				client, s := cached(t, fiscope.CachePolicy{}, raw(test.status, body))
-				ask := func() {
-					var err error
-					if test.op == "tipocambio" {
-						_, err = client.TipoCambio.Consultar(t.Context(), fecha)
-					} else {
-						err = operations[test.op](t.Context(), client)
-					}
-					assert.Equal(t, test.status == 404, errors.Is(err, fiscope.ErrNotFound))
-				}
+				assert.Equal(t, test.status == 404, errors.Is(err, fiscope.ErrNotFound))
+			}
+			ask()
+			switch test.serves {
+			case "for good":
+				time.Sleep(5 * 365 * 24 * time.Hour)
 				ask()
-				switch test.serves {
-				case "for good":
-					time.Sleep(5 * 365 * 24 * time.Hour)
-					ask()
-					assert.Len(t, s.seen(), 1)
-				case "":
-					ask()
-					assert.Len(t, s.seen(), 2)
-				default:
-					until(test.serves)
-					ask()
-					assert.Len(t, s.seen(), 1, "it still serves at %s", test.serves)
-					time.Sleep(time.Second)
-					ask()
-					assert.Len(t, s.seen(), 2, "and not a second later")
-				}
-			})
+				assert.Len(t, s.seen(), 1)
+			case "":
+				ask()
+				assert.Len(t, s.seen(), 2)
+			default:
+				until(test.serves)
+				ask()
+				assert.Len(t, s.seen(), 1, "it still serves at %s", test.serves)
+				time.Sleep(time.Second)
+				ask()
+				assert.Len(t, s.seen(), 2, "and not a second later")
+			}
 		})
 	}
 }
@@ -229,19 +247,17 @@ func TestAnOlderAnswerDoesNotReplaceANewerOne(t *testing.T) {
 	for name, test := range map[string]struct{ first, second handler }{
 		"two records": {older, newer}, "none, and then one": {gone, newer}, "one, and then none": {older, gone}, "a failure": {raw(503, ""), newer},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client, s := cached(t, fiscope.CachePolicy{}, after(5*time.Second, test.first), test.second)
-				var wg sync.WaitGroup
-				wg.Go(func() { _ = operations["consultar"](t.Context(), client) })
-				time.Sleep(time.Second)
-				second := operations["consultar"](t.Context(), client, fiscope.WithoutCache())
-				wg.Wait()
-				c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
-				assert.Len(t, s.seen(), 2)
-				assert.Equal(t, second == nil, err == nil)
-				assert.True(t, err != nil || c.Estado.Baja())
-			})
+		inBubble(t, name, func(t *testing.T) {
+			client, s := cached(t, fiscope.CachePolicy{}, after(5*time.Second, test.first), test.second)
+			var wg sync.WaitGroup
+			wg.Go(func() { _ = operations["consultar"](t.Context(), client) })
+			time.Sleep(time.Second)
+			second := operations["consultar"](t.Context(), client, fiscope.WithoutCache())
+			wg.Wait()
+			c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
+			assert.Len(t, s.seen(), 2)
+			assert.Equal(t, second == nil, err == nil)
+			assert.True(t, err != nil || c.Estado.Baja())
 		})
 	}
 }
@@ -261,7 +277,7 @@ func TestAKeptRecordKeepsNothingElse(t *testing.T) {
 		"NOT_FOUND": {404, missing, 30_000, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+			client := newClient(t, handler(func(r *http.Request) (*http.Response, error) {
 				body := plus(change(test.body, rucSUNAT, path.Base(r.URL.Path)), `"socios":"`+strings.Repeat("x", test.added)+`"`)
 				if test.search {
 					body = "[" + change(body, "search", rucSUNAT) + "]"
@@ -314,9 +330,11 @@ func TestAnAnswerAgesWhileTheMachineSleeps(t *testing.T) {
 	start := now()
 	s := &service{answers: []handler{raw(200, record)}}
 	client := newClient(t, s, fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithClock(now))
-	require.NoError(t, operations["consultar"](t.Context(), client))
+	var resp fiscope.Response
+	require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp)))
 	slept.Store(int64(48 * time.Hour))
 	require.Less(t, now().Sub(start), time.Hour, "the monotonic reading stood still")
+	assert.GreaterOrEqual(t, now().Sub(resp.AsOf), 48*time.Hour)
 	require.NoError(t, operations["consultar"](t.Context(), client))
 	assert.Len(t, s.seen(), 2)
 }

@@ -197,9 +197,9 @@ func TestANilContextIsAnInvalidRequest(t *testing.T) {
 	var none context.Context
 	for name, opts := range map[string][]fiscope.Option{
 		"alone":     nil,
-		"with more": {fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithObserver(func(context.Context, fiscope.Event) {}), fiscope.WithLogger(slog.New(slog.DiscardHandler))},
+		"with more": {fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithObserver(func(ctx context.Context, _ fiscope.Event) { _ = ctx.Err() }), fiscope.WithLogger(slog.New(slog.DiscardHandler))},
 	} {
-		client := newClient(t, roundTripper(raw(200, record)), opts...)
+		client := newClient(t, handler(raw(200, record)), opts...)
 		require.NoError(t, operations["consultar"](t.Context(), client)) // it may be in the cache now
 		errs := []error{
 			second(client.TipoCambio.UltimoPublicado(none, viernes)), second(client.TipoCambio.SUNAT(none, viernes)),

@@ -1,6 +1,7 @@
 package fiscope_test
 
 import (
+	"net/http"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -54,34 +55,32 @@ func TestDaysPassByTheClock(t *testing.T) {
 		"that there is no rate": {"hoy", []fiscope.Option{fiscope.WithCache(fiscope.CachePolicy{})}, raw(404, contract(t, "tipocambio_404.json")), "not_found", 8 * time.Hour, false},
 		"a rate of today":       {"hoy", []fiscope.Option{fiscope.WithCache(fiscope.CachePolicy{})}, raw(200, price), "", 15 * time.Hour, false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				clock := newCalendar(t, "2026-11-20 09:00:00")
-				client, s := newChangingClient(t, test.begins, append(test.opts, fiscope.WithClock(clock.now))...)
-				_ = operations[test.op](t.Context(), client)
-				ask := func() (bool, error) {
-					before := s.asked.Load()
-					err := operations[test.op](t.Context(), client)
-					return s.asked.Load() > before, err
-				}
-				sent, err := ask()
-				assert.False(t, sent)
-				require.Equal(t, test.class, fiscope.ErrorClass(err))
-				if test.wait {
-					var e *fiscope.Error
-					require.ErrorAs(t, err, &e)
-					assert.Equal(t, test.until, e.RetryAfter)
-				}
-				if test.class != "quota_exceeded" { // which one a minute may find out
-					clock.move(test.until - time.Second)
-					sent, _ = ask()
-					assert.False(t, sent)
-					clock.move(-test.until + time.Second)
-				}
-				clock.move(test.until)
+		inBubble(t, name, func(t *testing.T) {
+			clock := newCalendar(t, "2026-11-20 09:00:00")
+			client, s := newChangingClient(t, test.begins, append(test.opts, fiscope.WithClock(clock.now))...)
+			_ = operations[test.op](t.Context(), client)
+			ask := func() (bool, error) {
+				before := s.asked.Load()
+				err := operations[test.op](t.Context(), client)
+				return s.asked.Load() > before, err
+			}
+			sent, err := ask()
+			assert.False(t, sent)
+			require.Equal(t, test.class, fiscope.ErrorClass(err))
+			if test.wait {
+				var e *fiscope.Error
+				require.ErrorAs(t, err, &e)
+				assert.Equal(t, test.until, e.RetryAfter)
+			}
+			if test.class != "quota_exceeded" { // which one a minute may find out
+				clock.move(test.until - time.Second)
 				sent, _ = ask()
-				assert.True(t, sent)
-			})
+				assert.False(t, sent)
+				clock.move(-test.until + time.Second)
+			}
+			clock.move(test.until)
+			sent, _ = ask()
+			assert.True(t, sent)
 		})
 	}
 	_, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithClock(nil))
@@ -99,5 +98,25 @@ func TestAClockThatIsSetBack(t *testing.T) {
 		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp)))
 		assert.Equal(t, fiscope.SourceService, resp.Source, "its age is unknown")
 		assert.EqualValues(t, 2, s.asked.Load())
+	})
+}
+
+// What a process with another clock kept is as old for all, and as long fresh.
+func TestClocksThatDifferShareAnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, asked := newMemoryStore(), 0
+		process := func(opts ...fiscope.Option) *fiscope.Client {
+			return withStore(t, s, handler(func(r *http.Request) (*http.Response, error) {
+				asked++
+				return raw(200, record)(r)
+			}), append(opts, fiscope.WithCache(fiscope.CachePolicy{}))...)
+		}
+		for n, clock := range []fiscope.Option{fiscope.WithClock(newCalendar(t, "2024-02-29 12:00:00").now), fiscope.WithClock(time.Now), fiscope.WithClock(newCalendar(t, "2030-01-01 12:00:00").now)} {
+			client := process(clock)
+			require.NoError(t, operations["consultar"](t.Context(), client))
+			require.NoError(t, client.Close(t.Context()))
+			assert.Equal(t, 1, asked, n)
+			time.Sleep(time.Hour)
+		}
 	})
 }

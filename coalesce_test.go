@@ -60,50 +60,46 @@ func TestTheSameQuestionAtTheSameTimeIsOneQuery(t *testing.T) {
 		"an outage": raw(500, `{"error":"caído","code":"X"}`, headers...),
 	} {
 		for by, opt := range coalesced {
-			t.Run(name+", "+by, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					s := &service{answers: []handler{slowly(answer)}}
-					client := newClient(t, s, opt, fiscope.WithMaxRetries(0))
-					var joined atomic.Int64
-					together(20, func(int) {
-						var resp fiscope.Response
-						c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithResponse(&resp))
-						var e *fiscope.Error
-						if errors.As(err, &e) {
-							assert.NotContains(t, string(e.Body()), "xx")
-							assert.NotEqual(t, "mine", e.Message)
-						} else {
-							assert.Equal(t, "SUNAT", c.RazonSocial)
-							assert.Len(t, resp.Warnings, 1)
-							c.RazonSocial = "mine"
-						}
-						assert.NotContains(t, resp.Warnings, "mine")
-						assert.Equal(t, "yes", resp.Header.Get("X-Echo"))
-						assert.Equal(t, new(7), resp.RateLimit.Remaining)
-						assert.Equal(t, time.Second, resp.Duration)
-						if resp.Source == fiscope.SourceShared {
-							joined.Add(1)
-						} else {
-							assert.Equal(t, fiscope.SourceService, resp.Source)
-						}
-						scribble(&resp, err)
-					})
-					assert.Len(t, s.seen(), 1)
-					assert.EqualValues(t, 19, joined.Load())
-					stats := client.Stats()
-					assert.EqualValues(t, 19, stats.Avoided[fiscope.AvoidedCoalesced])
-					assert.EqualValues(t, 20, stats.Calls)
+			inBubble(t, name+", "+by, func(t *testing.T) {
+				s := &service{answers: []handler{slowly(answer)}}
+				client := newClient(t, s, opt, fiscope.WithMaxRetries(0))
+				var joined atomic.Int64
+				together(20, func(int) {
+					var resp fiscope.Response
+					c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithResponse(&resp))
+					var e *fiscope.Error
+					if errors.As(err, &e) {
+						assert.NotContains(t, string(e.Body()), "xx")
+						assert.NotEqual(t, "mine", e.Message)
+					} else {
+						assert.Equal(t, "SUNAT", c.RazonSocial)
+						assert.Len(t, resp.Warnings, 1)
+						c.RazonSocial = "mine"
+					}
+					assert.NotContains(t, resp.Warnings, "mine")
+					assert.Equal(t, "yes", resp.Header.Get("X-Echo"))
+					assert.Equal(t, new(7), resp.RateLimit.Remaining)
+					assert.Equal(t, time.Second, resp.Duration)
+					if resp.Source == fiscope.SourceShared {
+						joined.Add(1)
+					} else {
+						assert.Equal(t, fiscope.SourceService, resp.Source)
+					}
+					scribble(&resp, err)
 				})
+				assert.Len(t, s.seen(), 1)
+				assert.EqualValues(t, 19, joined.Load())
+				stats := client.Stats()
+				assert.EqualValues(t, 19, stats.Avoided[fiscope.AvoidedCoalesced])
+				assert.EqualValues(t, 20, stats.Calls)
 			})
 		}
 	}
-	t.Run("but no validation", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			s := &service{answers: []handler{slowly(raw(200, verdict))}}
-			client := newClient(t, s, fiscope.WithCoalescing())
-			together(3, func(int) { assert.NoError(t, operations["validar"](t.Context(), client)) })
-			assert.Len(t, s.seen(), 3)
-		})
+	inBubble(t, "but no validation", func(t *testing.T) {
+		s := &service{answers: []handler{slowly(raw(200, verdict))}}
+		client := newClient(t, s, fiscope.WithCoalescing())
+		together(3, func(int) { assert.NoError(t, operations["validar"](t.Context(), client)) })
+		assert.Len(t, s.seen(), 3)
 	})
 }
 
@@ -117,16 +113,25 @@ func TestCallsWithOtherTimeoutsOrRetriesShareNoQuery(t *testing.T) {
 		"retries":   {fiscope.WithMaxRetries(0), []handler{slowly(raw(503, "")), slowly(raw(503, "")), raw(200, record)}},
 	} {
 		for by, opt := range coalesced {
-			t.Run(name+", "+by, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					client := newClient(t, &service{answers: test.answers}, opt)
-					go func() { assert.Error(t, operations["consultar"](t.Context(), client, test.hasty)) }()
-					synctest.Wait() // its query is under way
-					require.NoError(t, operations["consultar"](t.Context(), client))
-				})
+			inBubble(t, name+", "+by, func(t *testing.T) {
+				client := newClient(t, &service{answers: test.answers}, opt)
+				go func() { assert.Error(t, operations["consultar"](t.Context(), client, test.hasty)) }()
+				synctest.Wait() // its query is under way
+				require.NoError(t, operations["consultar"](t.Context(), client))
 			})
 		}
 	}
+}
+
+// With many workers, one looks into the cache before an answer is there, and asks after its query has ended.
+func TestAQuestionOfManyWorkersIsPaidOnce(t *testing.T) {
+	client, s := newChangingClient(t, ofItsRUC, fiscope.WithCache(fiscope.CachePolicy{}))
+	together(64, func(int) {
+		for n := range 500 {
+			assert.NoError(t, consultar(t.Context(), client, n))
+		}
+	})
+	assert.EqualValues(t, 500, s.asked.Load())
 }
 
 // ofItsRUC answers a lookup with a record of its RUC.
@@ -151,35 +156,33 @@ func TestCancellingOneCallerDoesNotCancelTheOthers(t *testing.T) {
 				return ctx, func() { cancel(nil) }
 			}, []error{context.Canceled, reason}, "canceled"},
 		} {
-			t.Run(name+", "+by, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					s := &service{answers: []handler{slowly(raw(200, record))}}
-					client := newClient(t, s, opts...)
-					var wg sync.WaitGroup
-					wg.Go(func() { // who began the query
-						ctx, cancel := test.leave(t.Context())
-						defer cancel()
-						var resp fiscope.Response
-						err := operations["consultar"](ctx, client, fiscope.WithResponse(&resp))
-						for _, is := range test.is {
-							assert.ErrorIs(t, err, is)
-						}
-						assert.Equal(t, test.class, fiscope.ErrorClass(err))
-						assert.False(t, leaks(err.Error(), apiKey))
-						var e *fiscope.Error
-						assert.ErrorAs(t, err, &e)
-						assert.Equal(t, fiscope.DeliveryUnknown, e.Delivery)
-						assert.Empty(t, cmp.Diff(fiscope.Response{Attempts: 1, Duration: time.Second / 2}, resp))
-					})
-					synctest.Wait()
-					for range 3 {
-						wg.Go(func() { assert.NoError(t, operations["consultar"](t.Context(), client)) })
+			inBubble(t, name+", "+by, func(t *testing.T) {
+				s := &service{answers: []handler{slowly(raw(200, record))}}
+				client := newClient(t, s, opts...)
+				var wg sync.WaitGroup
+				wg.Go(func() { // who began the query
+					ctx, cancel := test.leave(t.Context())
+					defer cancel()
+					var resp fiscope.Response
+					err := operations["consultar"](ctx, client, fiscope.WithResponse(&resp))
+					for _, is := range test.is {
+						assert.ErrorIs(t, err, is)
 					}
-					wg.Wait()
-					if by != "alone" {
-						assert.Len(t, s.seen(), 1)
-					}
+					assert.Equal(t, test.class, fiscope.ErrorClass(err))
+					assert.False(t, leaks(err.Error(), apiKey))
+					var e *fiscope.Error
+					assert.ErrorAs(t, err, &e)
+					assert.Equal(t, fiscope.DeliveryUnknown, e.Delivery)
+					assert.Empty(t, cmp.Diff(fiscope.Response{Attempts: 1, Duration: time.Second / 2}, resp))
 				})
+				synctest.Wait()
+				for range 3 {
+					wg.Go(func() { assert.NoError(t, operations["consultar"](t.Context(), client)) })
+				}
+				wg.Wait()
+				if by != "alone" {
+					assert.Len(t, s.seen(), 1)
+				}
 			})
 		}
 	}
@@ -188,20 +191,18 @@ func TestCancellingOneCallerDoesNotCancelTheOthers(t *testing.T) {
 // A caller that joins a query that all others left gets its answer, or asks again.
 func TestWhoJoinsAnAbandonedQueryAsksAnew(t *testing.T) {
 	for name, answer := range map[string]handler{"it brings an answer": slowly(raw(200, record)), "it brings none": slowly(raw(503, ""))} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := &service{answers: []handler{answer, slowly(raw(200, record))}}
-				client := newClient(t, s, fiscope.WithCoalescing(), fiscope.WithMaxRetries(0))
-				ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
-				defer cancel()
-				require.Error(t, operations["consultar"](ctx, client))
-				together(3, func(int) { assert.NoError(t, operations["consultar"](t.Context(), client)) })
-				want := 1
-				if name == "it brings none" {
-					want = 2
-				}
-				assert.Len(t, s.seen(), want)
-			})
+		inBubble(t, name, func(t *testing.T) {
+			s := &service{answers: []handler{answer, slowly(raw(200, record))}}
+			client := newClient(t, s, fiscope.WithCoalescing(), fiscope.WithMaxRetries(0))
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
+			defer cancel()
+			require.Error(t, operations["consultar"](ctx, client))
+			together(3, func(int) { assert.NoError(t, operations["consultar"](t.Context(), client)) })
+			want := 1
+			if name == "it brings none" {
+				want = 2
+			}
+			assert.Len(t, s.seen(), want)
 		})
 	}
 }
@@ -209,23 +210,21 @@ func TestWhoJoinsAnAbandonedQueryAsksAnew(t *testing.T) {
 // A request that waits for its connection has reached nobody, and goes out for nobody.
 func TestADialThatHangsEndsWithItsCallers(t *testing.T) {
 	for by, opts := range alone {
-		t.Run(by, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				start := time.Now()
-				transport := &http.Transport{DialTLSContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-					<-ctx.Done()
-					return nil, ctx.Err()
-				}}
-				client := newClient(t, transport, opts...)
-				together(2, func(int) {
-					ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-					defer cancel()
-					assert.ErrorIs(t, operations["consultar"](ctx, client), context.DeadlineExceeded)
-				})
-				require.NoError(t, client.Close(t.Context()))
-				assert.Equal(t, time.Second, time.Since(start), "also of what goes on in the background")
-				assert.Zero(t, client.Stats().Sent)
+		inBubble(t, by, func(t *testing.T) {
+			start := time.Now()
+			transport := &http.Transport{DialTLSContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}}
+			client := newClient(t, transport, opts...)
+			together(2, func(int) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				assert.ErrorIs(t, operations["consultar"](ctx, client), context.DeadlineExceeded)
 			})
+			require.NoError(t, client.Close(t.Context()))
+			assert.Equal(t, time.Second, time.Since(start), "also of what goes on in the background")
+			assert.Zero(t, client.Stats().Sent)
 		})
 	}
 }

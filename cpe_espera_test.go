@@ -87,29 +87,27 @@ func TestHowAWaitEnds(t *testing.T) {
 		"pauses without end":                   {[]handler{pending}, fiscope.EsperaPolicy{MaxAttempts: 80, Base: 1<<32 + 1, Cap: math.MaxInt64, Timeout: 1000 * time.Hour}, nil, fiscope.EsperaSinTiempo, "", 19},
 		"a pause that does not fit the policy": {[]handler{pending}, fiscope.EsperaPolicy{Base: 20 * time.Second, Timeout: 5 * time.Second}, nil, fiscope.EsperaSinTiempo, "", 1},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client, s := answers(t, test.answers...)
-				e, err := client.CPE.Esperar(t.Context(), factura, credenciales, test.policy, test.opts...)
-				if test.policy.Cap != math.MaxInt64 { // whose pauses are drawn
-					assert.Len(t, s.seen(), test.queries)
-				}
-				if test.fin == "" {
-					assert.Nil(t, e)
-					assert.Equal(t, test.class, fiscope.ErrorClass(err))
-					var failed *fiscope.Error
-					require.ErrorAs(t, err, &failed)
-					assert.Equal(t, fiscope.OpEsperarCPE, failed.Op)
-					assert.Equal(t, test.queries, failed.Attempts)
-					assert.False(t, leaks(err.Error(), clave))
-					return
-				}
-				require.NoError(t, err)
-				assert.Equal(t, test.fin, e.Fin)
-				assert.Equal(t, test.class, fiscope.ErrorClass(e.Causa))
-				assert.Equal(t, len(s.seen()), e.Consultas)
-				assert.Equal(t, test.fin == fiscope.EsperaFinal, !e.Resultado.Codigo.Indeterminado() && (e.Resultado.Codigo != fiscope.CodigoNoExiste || !test.policy.HastaQueExista))
-			})
+		inBubble(t, name, func(t *testing.T) {
+			client, s := answers(t, test.answers...)
+			e, err := client.CPE.Esperar(t.Context(), factura, credenciales, test.policy, test.opts...)
+			if test.policy.Cap != math.MaxInt64 { // whose pauses are drawn
+				assert.Len(t, s.seen(), test.queries)
+			}
+			if test.fin == "" {
+				assert.Nil(t, e)
+				assert.Equal(t, test.class, fiscope.ErrorClass(err))
+				var failed *fiscope.Error
+				require.ErrorAs(t, err, &failed)
+				assert.Equal(t, fiscope.OpEsperarCPE, failed.Op)
+				assert.Equal(t, test.queries, failed.Attempts)
+				assert.False(t, leaks(err.Error(), clave))
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, test.fin, e.Fin)
+			assert.Equal(t, test.class, fiscope.ErrorClass(e.Causa))
+			assert.Equal(t, len(s.seen()), e.Consultas)
+			assert.Equal(t, test.fin == fiscope.EsperaFinal, !e.Resultado.Codigo.Indeterminado() && (e.Resultado.Codigo != fiscope.CodigoNoExiste || !test.policy.HastaQueExista))
 		})
 	}
 }
@@ -117,7 +115,7 @@ func TestHowAWaitEnds(t *testing.T) {
 func TestThePausesOfAWaitGrowToTheirCap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var times []time.Time
-		client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+		client := newClient(t, handler(func(r *http.Request) (*http.Response, error) {
 			times = append(times, time.Now())
 			if len(times) == 9 {
 				return raw(429, "", "Retry-After: 45")(r)
@@ -153,35 +151,31 @@ func TestAWaitThatRunsOutOfTimeKeepsItsAnswer(t *testing.T) {
 		"at the limiter, after a 500":   {second: raw(500, ""), opts: []fiscope.Option{fiscope.WithRateLimit(rate.Every(time.Minute), 2)}, causes: true},
 		"as another tries the same one": {second: hangs, policy: fiscope.EsperaPolicy{Base: 6 * time.Second, Timeout: 10 * time.Second}, causes: true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := &service{answers: []handler{raw(200, contract(t, "validar_200_error.json")), test.second}}
-				client := newClient(t, s, test.opts...)
-				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-				defer cancel()
-				if test.hidden {
-					ctx = withoutDeadline{ctx}
-				}
-				if test.policy.Timeout > 0 {
-					time.AfterFunc(time.Second, func() { _ = validar(t.Context(), client, clave) })
-				}
-				e, err := client.CPE.Esperar(ctx, factura, credenciales, test.policy)
-				require.NoError(t, err)
-				assert.Equal(t, fiscope.EsperaSinTiempo, e.Fin)
-				assert.Equal(t, fiscope.CodigoError, e.Resultado.Codigo)
-				assert.Equal(t, test.causes, errors.Is(e.Causa, context.DeadlineExceeded))
-			})
+		inBubble(t, name, func(t *testing.T) {
+			s := &service{answers: []handler{raw(200, contract(t, "validar_200_error.json")), test.second}}
+			client := newClient(t, s, test.opts...)
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			if test.hidden {
+				ctx = withoutDeadline{ctx}
+			}
+			if test.policy.Timeout > 0 {
+				time.AfterFunc(time.Second, func() { _ = validar(t.Context(), client, clave) })
+			}
+			e, err := client.CPE.Esperar(ctx, factura, credenciales, test.policy)
+			require.NoError(t, err)
+			assert.Equal(t, fiscope.EsperaSinTiempo, e.Fin)
+			assert.Equal(t, fiscope.CodigoError, e.Resultado.Codigo)
+			assert.Equal(t, test.causes, errors.Is(e.Causa, context.DeadlineExceeded))
 		})
 	}
-	t.Run("if there is one", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			client, _ := answers(t, hangs)
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			defer cancel()
-			_, err := client.CPE.Esperar(ctx, factura, credenciales, fiscope.EsperaPolicy{})
-			require.ErrorIs(t, err, context.DeadlineExceeded)
-			require.ErrorIs(t, err, fiscope.ErrUnavailable)
-		})
+	inBubble(t, "if there is one", func(t *testing.T) {
+		client, _ := answers(t, hangs)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		_, err := client.CPE.Esperar(ctx, factura, credenciales, fiscope.EsperaPolicy{})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, fiscope.ErrUnavailable)
 	})
 }
 
@@ -210,21 +204,19 @@ func TestAWaitThatIsCancelledEndsAtOnce(t *testing.T) {
 		"before anything was sent":    {[]handler{handler(refusesToDial)}, 2, fiscope.DeliveryNotSent},
 		"after what reached somebody": {[]handler{raw(500, ""), handler(refusesToDial)}, 2, fiscope.DeliveryAnswered},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client, _ := answers(t, test.answers...)
-				ctx, cancel := context.WithCancelCause(t.Context())
-				time.AfterFunc(3*time.Second, func() { cancel(why) })
-				start := time.Now()
-				e, err := client.CPE.Esperar(ctx, factura, credenciales, fiscope.EsperaPolicy{})
-				assert.Equal(t, 3*time.Second, time.Since(start))
-				assert.Nil(t, e)
-				require.ErrorIs(t, err, why)
-				var failed *fiscope.Error
-				require.ErrorAs(t, err, &failed)
-				assert.Equal(t, test.attempts, failed.Attempts)
-				assert.Equal(t, test.delivery, failed.Delivery)
-			})
+		inBubble(t, name, func(t *testing.T) {
+			client, _ := answers(t, test.answers...)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			time.AfterFunc(3*time.Second, func() { cancel(why) })
+			start := time.Now()
+			e, err := client.CPE.Esperar(ctx, factura, credenciales, fiscope.EsperaPolicy{})
+			assert.Equal(t, 3*time.Second, time.Since(start))
+			assert.Nil(t, e)
+			require.ErrorIs(t, err, why)
+			var failed *fiscope.Error
+			require.ErrorAs(t, err, &failed)
+			assert.Equal(t, test.attempts, failed.Attempts)
+			assert.Equal(t, test.delivery, failed.Delivery)
 		})
 	}
 }

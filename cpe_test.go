@@ -99,6 +99,15 @@ func TestTheCredentialsOfACallWin(t *testing.T) {
 	assert.Contains(t, s.seen()[1].body, `"usuarioSol":"OTRO0001"`)
 }
 
+// What is unusual may be right: a series of another kind, a RUC of which a digit seems wrong, letters that are not ASCII.
+func TestValidarSendsWhatIsUnusual(t *testing.T) {
+	client, s := answers(t, raw(200, verdict))
+	unusual, letters := fiscope.Comprobante{RUCEmisor: "20123456789", Tipo: fiscope.TipoFactura, Serie: "B001", Numero: 99_999_999}, credenciales
+	letters.Clave = fiscope.NewSecreto("ñandú1é")
+	require.NoError(t, second(client.CPE.Validar(t.Context(), unusual, letters)))
+	assert.Len(t, s.seen(), 1)
+}
+
 func TestCodigoCPE(t *testing.T) {
 	for name, test := range map[string]struct {
 		raw                  string
@@ -129,7 +138,7 @@ func TestCodigoCPE(t *testing.T) {
 
 func TestLenientReadingOfEsValido(t *testing.T) {
 	for _, written := range []string{`"true"`, `1`, `"1"`, `"TRUE"`} {
-		client := newClient(t, roundTripper(raw(200, change(verdict, `true`, written))), fiscope.WithLenientReading())
+		client := newClient(t, handler(raw(200, change(verdict, `true`, written))), fiscope.WithLenientReading())
 		r, err := client.CPE.Validar(t.Context(), factura, credenciales)
 		require.NoError(t, err)
 		assert.True(t, r.EsValido, written)

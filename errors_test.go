@@ -266,7 +266,7 @@ func TestWhatAnErrorSaysToDo(t *testing.T) {
 		"a page with 400": {raw(400, "<html>"), fiscope.ErrInvalidRequest, 500, []string{"check the base URL"}, nil, "avise a quien"},
 		"a contradiction": {raw(200, change(record, rucSUNAT, rucEmisor)), fiscope.ErrMalformedResponse, 502, nil, []string{"proxy"}, ""},
 	} {
-		client := newClient(t, roundTripper(test.answer), fiscope.WithMaxRetries(0))
+		client := newClient(t, handler(test.answer), fiscope.WithMaxRetries(0))
 		err := operations["consultar"](t.Context(), client)
 		require.ErrorIs(t, err, test.class, name)
 		for _, text := range test.says {
@@ -281,15 +281,17 @@ func TestWhatAnErrorSaysToDo(t *testing.T) {
 }
 
 func TestSlogShowsAnErrorAsFields(t *testing.T) {
-	client, _ := answers(t, raw(400, `{"error":"mal","code":"X"}`))
+	client, _ := answers(t, raw(400, `{"error":"mal","code":"X"}`, "Retry-After: 30"))
 	err := operations["consultar"](t.Context(), client)
 	var out strings.Builder
 	slog.New(slog.NewTextHandler(&out, nil)).Info("x", "err", err)
-	for _, field := range []string{"err.op=Contribuyentes.Consultar", "err.class=invalid_request", "err.status=400", "err.code=X", "err.delivery=answered", "err.attempts=1"} {
+	for _, field := range []string{"err.op=Contribuyentes.Consultar", "err.class=invalid_request", "err.status=400", "err.code=X", "err.delivery=answered", "err.attempts=1", "err.retryAfter=30s"} {
 		assert.Contains(t, out.String(), field)
 	}
+	out.Reset()
 	slog.New(slog.NewTextHandler(&out, nil)).Info("x", "err", fiscope.ValidarRUC("1"))
 	assert.Contains(t, out.String(), "err.field=ruc")
+	assert.NotContains(t, out.String(), "retryAfter")
 }
 
 // A test that fakes the client makes the errors by hand.

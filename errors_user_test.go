@@ -77,7 +77,7 @@ func TestWhatAClerkReads(t *testing.T) {
 	}
 	for _, status := range []int{200, 204, 301, 400, 401, 403, 404, 408, 418, 429, 500, 503} {
 		for _, body := range []string{"", "null", `{"error":"El RUC ` + rucSUNAT + ` y la clave ` + clave + `","code":"X"}`} {
-			client := newClient(t, roundTripper(raw(status, body)), fiscope.WithMaxRetries(0))
+			client := newClient(t, handler(raw(status, body)), fiscope.WithMaxRetries(0))
 			for _, op := range []string{"consultar", "validar"} {
 				all = append(all, operations[op](t.Context(), client))
 			}
@@ -106,19 +106,23 @@ func jsonError(body string, v any) error { return json.NewDecoder(strings.NewRea
 
 func TestWriteError(t *testing.T) {
 	var input struct{ RUC string }
-	brokenBody := newClient(t, roundTripper(broken(io.ErrUnexpectedEOF)), fiscope.WithMaxRetries(0))
-	wait := func(d time.Duration) error {
-		return fmt.Errorf("x: %w", &fiscope.Error{Err: fiscope.ErrQuotaExceeded, RetryAfter: d})
+	brokenBody := newClient(t, handler(broken(io.ErrUnexpectedEOF)), fiscope.WithMaxRetries(0))
+	busy := func(status int, d time.Duration, left *fiscope.RateLimit) error {
+		return fmt.Errorf("x: %w", &fiscope.Error{Err: fiscope.ErrQuotaExceeded, StatusCode: status, RetryAfter: d, RateLimit: left})
 	}
 	for name, test := range map[string]struct {
 		err               error
 		status            int
 		code, texto, wait string
 	}{
+		"too fast":               {busy(429, 10*time.Minute, nil), 429, "QUOTA_EXCEEDED", "más despacio", "600"},
+		"... and some are left":  {busy(429, 0, &fiscope.RateLimit{Remaining: new(1)}), 429, "QUOTA_EXCEEDED", "más despacio", ""},
+		"... and none is left":   {busy(429, 0, &fiscope.RateLimit{Remaining: new(0)}), 429, "QUOTA_EXCEEDED", "no quedan consultas", ""},
+		"... for longer":         {busy(429, 10*time.Minute+1, nil), 429, "QUOTA_EXCEEDED", "no quedan consultas", "601"},
 		"not found":              {fiscope.ErrNotFound, 404, "NOT_FOUND", "No se encontró", ""},
-		"a second":               {wait(time.Second), 429, "QUOTA_EXCEEDED", "no quedan consultas", "1"},
-		"a part of one":          {wait(time.Nanosecond), 429, "QUOTA_EXCEEDED", "no quedan consultas", "1"},
-		"more than an hour":      {wait(time.Hour + time.Nanosecond), 429, "QUOTA_EXCEEDED", "no quedan consultas", "3601"},
+		"a second":               {busy(0, time.Second, nil), 429, "QUOTA_EXCEEDED", "no quedan consultas", "1"},
+		"a part of one":          {busy(0, time.Nanosecond, nil), 429, "QUOTA_EXCEEDED", "no quedan consultas", "1"},
+		"more than an hour":      {busy(0, time.Hour+time.Nanosecond, nil), 429, "QUOTA_EXCEEDED", "no quedan consultas", "3601"},
 		"of another class":       {&fiscope.Error{Err: io.EOF, RetryAfter: time.Minute}, 500, "OTHER", "no se esperaba", "60"},
 		"a nil inside":           {fmt.Errorf("x: %w", error((*url.Error)(nil))), 500, "OTHER", "no se esperaba", ""},
 		"the time is over":       {context.DeadlineExceeded, 504, "DEADLINE_EXCEEDED", "Se acabó el tiempo", ""},

@@ -99,7 +99,7 @@ func TestAnEventSaysWhatTheCallerGets(t *testing.T) {
 		for by, opts := range alone {
 			t.Run(name+", "+by, func(t *testing.T) {
 				var w watch
-				client := newClient(t, roundTripper(test.answer), append(append(w.options(), opts...), fiscope.WithMaxRetries(0))...)
+				client := newClient(t, handler(test.answer), append(append(w.options(), opts...), fiscope.WithMaxRetries(0))...)
 				var resp fiscope.Response
 				err := operations[test.op](context.WithValue(t.Context(), keyOfCaller{}, "caller"), client, fiscope.WithResponse(&resp))
 				events, records := w.seen()
@@ -154,25 +154,23 @@ func TestEventsOfCallsWithoutAnAttempt(t *testing.T) {
 		"cached":           {raw(200, change(record, "ACTIVO", "OTROS")), "consultar", "consultar", nil, within, fiscope.AvoidedCached, "", slog.LevelDebug, kept},
 		"cached not found": {raw(404, contract(t, "consultar_404.json")), "consultar", "consultar", nil, within, fiscope.AvoidedCached, "not_found", slog.LevelDebug, kept},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var w watch
-				client := newClient(t, roundTripper(test.answer), append(w.options(), fiscope.WithCache(fiscope.CachePolicy{}))...)
-				before := 0
-				if test.first != "" {
-					_ = operations[test.first](t.Context(), client)
-					before = 1
-				}
-				err := operations[test.call](context.WithValue(test.ctx(t.Context()), keyOfCaller{}, "caller"), client, test.opts...)
-				events, records := w.seen()
-				require.Len(t, events, before+1)
-				e, r := events[before], records[before]
-				assert.Equal(t, test.avoided, e.Avoided)
-				assert.Equal(t, test.class, fiscope.ErrorClass(e.Err))
-				assert.Equal(t, fmt.Sprint(err), fmt.Sprint(e.Err))
-				assert.Equal(t, logLine{test.level, test.message, "caller", r.text}, r)
-				assert.EqualValues(t, 1, client.Stats().Avoided[test.avoided])
-			})
+		inBubble(t, name, func(t *testing.T) {
+			var w watch
+			client := newClient(t, handler(test.answer), append(w.options(), fiscope.WithCache(fiscope.CachePolicy{}))...)
+			before := 0
+			if test.first != "" {
+				_ = operations[test.first](t.Context(), client)
+				before = 1
+			}
+			err := operations[test.call](context.WithValue(test.ctx(t.Context()), keyOfCaller{}, "caller"), client, test.opts...)
+			events, records := w.seen()
+			require.Len(t, events, before+1)
+			e, r := events[before], records[before]
+			assert.Equal(t, test.avoided, e.Avoided)
+			assert.Equal(t, test.class, fiscope.ErrorClass(e.Err))
+			assert.Equal(t, fmt.Sprint(err), fmt.Sprint(e.Err))
+			assert.Equal(t, logLine{test.level, test.message, "caller", r.text}, r)
+			assert.EqualValues(t, 1, client.Stats().Avoided[test.avoided])
 		})
 	}
 }
@@ -187,27 +185,25 @@ func TestEventsOfThoseWhoShareAQuery(t *testing.T) {
 		"no answer": {broken(errors.New("no route")), "unavailable", []slog.Level{slog.LevelWarn, slog.LevelDebug}},
 	} {
 		for by, opt := range coalesced {
-			t.Run(name+", "+by, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					var w watch
-					client := newClient(t, roundTripper(slowly(test.answer)), append(w.options(), opt, fiscope.WithMaxRetries(0))...)
-					var wg sync.WaitGroup
-					for i := range 2 {
-						wg.Go(func() {
-							_ = operations["consultar"](context.WithValue(t.Context(), keyOfCaller{}, i), client)
-						})
-						synctest.Wait()
-					}
-					wg.Wait()
-					events, records := w.seen()
-					require.Len(t, events, 2)
-					for i, e := range events {
-						assert.Equal(t, test.class, fiscope.ErrorClass(e.Err))
-						assert.Equal(t, []fiscope.Avoided{"", fiscope.AvoidedCoalesced}[i], e.Avoided)
-						assert.Equal(t, logLine{test.levels[i], records[i].message, i, records[i].text}, records[i])
-					}
-					assert.Equal(t, "fiscope: shared another call's query", records[1].message)
-				})
+			inBubble(t, name+", "+by, func(t *testing.T) {
+				var w watch
+				client := newClient(t, handler(slowly(test.answer)), append(w.options(), opt, fiscope.WithMaxRetries(0))...)
+				var wg sync.WaitGroup
+				for i := range 2 {
+					wg.Go(func() {
+						_ = operations["consultar"](context.WithValue(t.Context(), keyOfCaller{}, i), client)
+					})
+					synctest.Wait()
+				}
+				wg.Wait()
+				events, records := w.seen()
+				require.Len(t, events, 2)
+				for i, e := range events {
+					assert.Equal(t, test.class, fiscope.ErrorClass(e.Err))
+					assert.Equal(t, []fiscope.Avoided{"", fiscope.AvoidedCoalesced}[i], e.Avoided)
+					assert.Equal(t, logLine{test.levels[i], records[i].message, i, records[i].text}, records[i])
+				}
+				assert.Equal(t, "fiscope: shared another call's query", records[1].message)
 			})
 		}
 	}

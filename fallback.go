@@ -54,7 +54,7 @@ func (f *fallback) layer(next ask) ask {
 			return next(ctx, q)
 		}
 		if f.down.Open() {
-			if e := f.kept.find(ctx, q); e != nil {
+			if e := f.kept.recall(ctx, q); e != nil {
 				return &e.answer, nil
 			}
 			why := f.why.Load()
@@ -139,8 +139,8 @@ func (f *fallback) probe(ctx context.Context, q *question, next ask) {
 	})
 }
 
-// answer returns a copy of a failed answer with the result of a source; nil without one. report passes on the result and
-// the failure.
+// answer returns a copy of a failed answer with the result of a source, or the fresh answer that another call has just
+// got; nil without one. report passes on the result and the failure.
 func (f *fallback) answer(ctx context.Context, q *question, failed *answer) *answer {
 	for _, s := range f.sources {
 		got := s.find(ctx, q)

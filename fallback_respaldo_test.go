@@ -92,42 +92,40 @@ func TestARespaldoAnswersIfTheServiceGaveNoUsableAnswer(t *testing.T) {
 		"the service answers":            {answer: raw(200, record)},
 	} {
 		for by, shared := range alone {
-			t.Run(name+", "+by, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					ask := func(more ...fiscope.Option) (*fiscope.Contribuyente, fiscope.Response, error) {
-						opts := append(append(append([]fiscope.Option{fiscope.WithMaxRetries(0)}, shared...), test.opts...), more...)
-						client := newClient(t, roundTripper(test.answer), opts...)
-						if test.first {
-							_, err := client.Contribuyentes.Consultar(t.Context(), rucEmisor)
-							require.NoError(t, err)
-						}
-						ctx, cancel := t.Context(), func() {}
-						if test.ctx != nil {
-							ctx, cancel = test.ctx(ctx)
-						}
-						defer cancel()
-						var resp fiscope.Response
-						c, err := client.Contribuyentes.Consultar(ctx, rucSUNAT, fiscope.WithResponse(&resp))
-						return c, resp, err
+			inBubble(t, name+", "+by, func(t *testing.T) {
+				ask := func(more ...fiscope.Option) (*fiscope.Contribuyente, fiscope.Response, error) {
+					opts := append(append(append([]fiscope.Option{fiscope.WithMaxRetries(0)}, shared...), test.opts...), more...)
+					client := newClient(t, handler(test.answer), opts...)
+					if test.first {
+						_, err := client.Contribuyentes.Consultar(t.Context(), rucEmisor)
+						require.NoError(t, err)
 					}
-					var asked atomic.Int64
-					_, without, failure := ask()
-					c, resp, err := ask(fiscope.WithRespaldo(padronDelJueves(&asked)))
-					assert.Equal(t, test.class, fiscope.ErrorClass(failure))
-					if !test.answers {
-						assert.Zero(t, asked.Load())
-						assert.Equal(t, fmt.Sprint(failure), fmt.Sprint(err))
-						assert.Empty(t, cmp.Diff(without, resp))
-						return
+					ctx, cancel := t.Context(), func() {}
+					if test.ctx != nil {
+						ctx, cancel = test.ctx(ctx)
 					}
-					require.NoError(t, err)
-					assert.EqualValues(t, 1, asked.Load())
-					want := archived(rucSUNAT)
-					assert.Empty(t, cmp.Diff(&want, c))
-					without.Source, without.AsOf, without.Duration = fiscope.SourceRespaldo, jueves.En(fiscope.Lima), resp.Duration
-					without.Body = resp.Body // one that breaks off is read once
-					assert.Empty(t, cmp.Diff(without, resp), "the rest is of the failure")
-				})
+					defer cancel()
+					var resp fiscope.Response
+					c, err := client.Contribuyentes.Consultar(ctx, rucSUNAT, fiscope.WithResponse(&resp))
+					return c, resp, err
+				}
+				var asked atomic.Int64
+				_, without, failure := ask()
+				c, resp, err := ask(fiscope.WithRespaldo(padronDelJueves(&asked)))
+				assert.Equal(t, test.class, fiscope.ErrorClass(failure))
+				if !test.answers {
+					assert.Zero(t, asked.Load())
+					assert.Equal(t, fmt.Sprint(failure), fmt.Sprint(err))
+					assert.Empty(t, cmp.Diff(without, resp))
+					return
+				}
+				require.NoError(t, err)
+				assert.EqualValues(t, 1, asked.Load())
+				want := archived(rucSUNAT)
+				assert.Empty(t, cmp.Diff(&want, c))
+				without.Source, without.AsOf, without.Duration = fiscope.SourceRespaldo, jueves.En(fiscope.Lima), resp.Duration
+				without.Body = resp.Body // one that breaks off is read once
+				assert.Empty(t, cmp.Diff(without, resp), "the rest is of the failure")
 			})
 		}
 	}
@@ -159,7 +157,7 @@ func TestARespaldoThatHasNothingLeavesTheServicesError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var w watch
-			client := newClient(t, roundTripper(raw(503, `{"error":"caído","code":"X"}`)), append(w.options(), fiscope.WithMaxRetries(0), fiscope.WithRespaldo(test.respaldo))...)
+			client := newClient(t, handler(raw(503, `{"error":"caído","code":"X"}`)), append(w.options(), fiscope.WithMaxRetries(0), fiscope.WithRespaldo(test.respaldo))...)
 			var resp fiscope.Response
 			c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithResponse(&resp))
 			assert.Nil(t, c)
@@ -198,7 +196,7 @@ func TestWhatIsOddInARespaldoIsWarnedOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := archived(rucSUNAT)
 			test.change(&c)
-			client := newClient(t, roundTripper(raw(501, "", "X-RateLimit-Limit: x")), fiscope.WithRespaldo(registro(func(context.Context, string) (*fiscope.Contribuyente, fiscope.Fecha, error) {
+			client := newClient(t, handler(raw(501, "", "X-RateLimit-Limit: x")), fiscope.WithRespaldo(registro(func(context.Context, string) (*fiscope.Contribuyente, fiscope.Fecha, error) {
 				return &c, test.fecha, nil
 			})))
 			var resp fiscope.Response
@@ -228,7 +226,7 @@ func TestAnAnswerOfTheRespaldoIsSeen(t *testing.T) {
 			c := archived(ruc)
 			return &c, jueves, nil
 		})
-		client := newClient(t, roundTripper(slowly(raw(503, ""))), append(w.options(), fiscope.WithHook(s.hook), fiscope.WithRespaldo(slow), fiscope.WithMaxRetries(0))...)
+		client := newClient(t, handler(slowly(raw(503, ""))), append(w.options(), fiscope.WithHook(s.hook), fiscope.WithRespaldo(slow), fiscope.WithMaxRetries(0))...)
 		var resp fiscope.Response
 		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp)))
 		assert.Equal(t, 4*time.Second, resp.Duration)
@@ -236,7 +234,7 @@ func TestAnAnswerOfTheRespaldoIsSeen(t *testing.T) {
 		events, records := w.seen()
 		require.Len(t, events, 2)
 		require.ErrorIs(t, events[0].Err, fiscope.ErrUnavailable, "the failure stays to be seen")
-		assert.Empty(t, cmp.Diff(fiscope.Event{Op: fiscope.OpConsultarContribuyente, Duration: 4 * time.Second, Source: fiscope.SourceRespaldo, AsOf: jueves.En(fiscope.Lima)}, events[1]))
+		assert.Empty(t, cmp.Diff(fiscope.Event{Op: fiscope.OpConsultarContribuyente, Duration: 4 * time.Second, Delivery: fiscope.DeliveryAnswered, Source: fiscope.SourceRespaldo, AsOf: jueves.En(fiscope.Lima)}, events[1]))
 		require.Len(t, records, 2)
 		assert.Equal(t, slog.LevelDebug, records[1].level, "the line of the failure says it")
 		assert.Equal(t, "fiscope: answered from the Respaldo", records[1].message)
@@ -271,7 +269,7 @@ func TestARespaldoOfACallOrOfAClient(t *testing.T) {
 		"of a call without the cache":     {nil, append(ofCall, fiscope.WithoutCache()), "LLAMADA"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client := newClient(t, roundTripper(raw(501, "")), test.client...)
+			client := newClient(t, handler(raw(501, "")), test.client...)
 			c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, test.call...)
 			if test.want == "" {
 				require.ErrorIs(t, err, fiscope.ErrUnavailable)
@@ -281,8 +279,12 @@ func TestARespaldoOfACallOrOfAClient(t *testing.T) {
 			assert.Equal(t, test.want, c.RazonSocial)
 		})
 	}
-	client := newClient(t, roundTripper(raw(501, "")), ofClient...)
-	require.ErrorIs(t, operations["buscar"](t.Context(), client, ofCall...), fiscope.ErrUnavailable, "other operations have no use for it")
+	client := newClient(t, handler(raw(501, "")), ofClient...)
+	for range 4 { // after three failures it is asked first
+		require.ErrorIs(t, second(client.Contribuyentes.Buscar(t.Context(), fiscope.Busqueda{RazonSocial: rucSUNAT}, ofCall...)), fiscope.ErrUnavailable, "other operations have no use for it")
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		require.ErrorIs(t, second(client.Contribuyentes.Consultar(t.Context(), "x")), fiscope.ErrInvalidRequest)
+	}
 	_, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithRespaldo(nil))
 	require.EqualError(t, err, "fiscope: invalid request: the Respaldo of WithRespaldo is nil")
 	require.ErrorIs(t, operations["consultar"](t.Context(), client, fiscope.WithRespaldo(nil)), fiscope.ErrInvalidRequest)
@@ -353,16 +355,14 @@ func TestTheStoreKnowsAnAcceptedKey(t *testing.T) {
 		"it failed":             {raw(500, ""), sound, fiscope.ErrUnauthorized},
 	} {
 		for when, later := range map[string]time.Duration{"the same day": time.Hour, "the next day": 25 * time.Hour} {
-			t.Run(name+", "+when, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					s := newMemoryStore()
-					_ = operations["consultar"](t.Context(), withStore(t, s, roundTripper(test.before)))
-					time.Sleep(later)
-					s.set(test.change)
-					expired := roundTripper(raw(401, `{"error":"La clave venció.","code":"KEY_EXPIRED"}`))
-					client := withStore(t, s, expired, fiscope.WithRespaldo(padronDelJueves(new(atomic.Int64))))
-					require.ErrorIs(t, consultar(t.Context(), client, 2), test.want)
-				})
+			inBubble(t, name+", "+when, func(t *testing.T) {
+				s := newMemoryStore()
+				_ = operations["consultar"](t.Context(), withStore(t, s, handler(test.before)))
+				time.Sleep(later)
+				s.set(test.change)
+				expired := handler(raw(401, `{"error":"La clave venció.","code":"KEY_EXPIRED"}`))
+				client := withStore(t, s, expired, fiscope.WithRespaldo(padronDelJueves(new(atomic.Int64))))
+				require.ErrorIs(t, consultar(t.Context(), client, 2), test.want)
 			})
 		}
 	}
@@ -372,26 +372,24 @@ func TestTheStoreKnowsAnAcceptedKey(t *testing.T) {
 func TestImpatientCallersGetTheRespaldo(t *testing.T) {
 	for name, opts := range map[string][]fiscope.Option{"without a cache": nil, "with one": {fiscope.WithCache(fiscope.CachePolicy{})}} {
 		for wait, want := range map[time.Duration]fiscope.Source{3 * time.Second: fiscope.SourceRespaldo, time.Second: ""} {
-			t.Run(fmt.Sprint(name, ", ", wait), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					client, s := newChangingClient(t, hangs, append(opts, fiscope.WithRespaldo(padronDelJueves(new(atomic.Int64))))...)
-					call := func(ruc string) (resp fiscope.Response) {
-						ctx, cancel := context.WithCancel(t.Context())
-						defer time.AfterFunc(wait, cancel).Stop()
-						_, err := client.Contribuyentes.Consultar(ctx, ruc, fiscope.WithResponse(&resp))
-						assert.True(t, err == nil || errors.Is(err, context.Canceled), err)
-						return resp
-					}
-					for i := range 3 {
-						assert.Empty(t, call(ruc(i)).Source)
-					}
-					assert.Equal(t, want, call(ruc(3)).Source)
-					s.become(raw(200, record))
-					time.Sleep(time.Minute) // a probe ends it
-					_ = call("20131312955")
-					synctest.Wait()
-					assert.NotEqual(t, fiscope.SourceRespaldo, call("20131312955").Source)
-				})
+			inBubble(t, fmt.Sprint(name, ", ", wait), func(t *testing.T) {
+				client, s := newChangingClient(t, hangs, append(opts, fiscope.WithRespaldo(padronDelJueves(new(atomic.Int64))))...)
+				call := func(ruc string) (resp fiscope.Response) {
+					ctx, cancel := context.WithCancel(t.Context())
+					defer time.AfterFunc(wait, cancel).Stop()
+					_, err := client.Contribuyentes.Consultar(ctx, ruc, fiscope.WithResponse(&resp))
+					assert.True(t, err == nil || errors.Is(err, context.Canceled), err)
+					return resp
+				}
+				for i := range 3 {
+					assert.Empty(t, call(ruc(i)).Source)
+				}
+				assert.Equal(t, want, call(ruc(3)).Source)
+				s.become(raw(200, record))
+				time.Sleep(time.Minute) // a probe ends it
+				_ = call("20131312955")
+				synctest.Wait()
+				assert.NotEqual(t, fiscope.SourceRespaldo, call("20131312955").Source)
 			})
 		}
 	}

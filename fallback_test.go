@@ -66,22 +66,20 @@ func TestAFallbackAnswersInTime(t *testing.T) {
 	} {
 		for _, hangs := range map[string]handler{"hangs": hangs, "is slow to fail": after(4*time.Second, raw(503, ""))} {
 			for _, patience := range []time.Duration{100 * time.Millisecond, 5 * time.Second, 20 * time.Second} {
-				t.Run(name+", "+patience.String(), func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) {
-						known := 10
-						if name != "stale" {
-							known = 0
-						}
-						client, _ := withOutage(t, known, hangs, opts...)
-						for n := range 10 {
-							ctx, cancel := context.WithTimeout(t.Context(), patience)
-							var resp fiscope.Response
-							require.NoError(t, consultar(ctx, client, n, fiscope.WithResponse(&resp)))
-							assert.NoError(t, ctx.Err())
-							assert.True(t, standIn(resp))
-							cancel()
-						}
-					})
+				inBubble(t, name+", "+patience.String(), func(t *testing.T) {
+					known := 10
+					if name != "stale" {
+						known = 0
+					}
+					client, _ := withOutage(t, known, hangs, opts...)
+					for n := range 10 {
+						ctx, cancel := context.WithTimeout(t.Context(), patience)
+						var resp fiscope.Response
+						require.NoError(t, consultar(ctx, client, n, fiscope.WithResponse(&resp)))
+						assert.NoError(t, ctx.Err())
+						assert.True(t, standIn(resp))
+						cancel()
+					}
 				})
 			}
 		}
@@ -122,36 +120,34 @@ func TestInAnOutageNoKnownCustomerWaits(t *testing.T) {
 func TestARespaldoThatHangs(t *testing.T) {
 	for name, heeds := range map[string]bool{"and heeds its context": true, "and heeds nothing": false} {
 		for by, shared := range alone {
-			t.Run(name+", "+by, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					var w watch
-					start := time.Now()
-					client := newClient(t, roundTripper(raw(503, "")), append(append(w.options(), shared...), fiscope.WithMaxRetries(0), fiscope.WithRespaldo(registro(
-						func(ctx context.Context, ruc string) (*fiscope.Contribuyente, fiscope.Fecha, error) {
-							if !heeds {
-								time.Sleep(time.Minute)
-							}
-							<-ctx.Done()
-							c := archived(ruc)
-							return &c, jueves, ctx.Err()
-						})))...)
-					for n, patience := range []time.Duration{2 * time.Second, time.Hour, time.Hour, time.Hour} { // the last of them in an outage
-						ctx, cancel := context.WithTimeout(t.Context(), patience)
-						begun := time.Now()
-						err := consultar(ctx, client, n)
-						require.ErrorContains(t, err, "HTTP 503")
-						assert.LessOrEqual(t, time.Since(begun), min(patience, 10*time.Second))
-						cancel()
-					}
-					require.NoError(t, client.Close(t.Context()))
-					if !heeds {
-						assert.LessOrEqual(t, time.Since(start), 90*time.Second)
-					}
-					_, records := w.seen()
-					for _, r := range records {
-						assert.NotContains(t, r.message, "Respaldo", "it is no fault of the Respaldo's")
-					}
-				})
+			inBubble(t, name+", "+by, func(t *testing.T) {
+				var w watch
+				start := time.Now()
+				client := newClient(t, handler(raw(503, "")), append(append(w.options(), shared...), fiscope.WithMaxRetries(0), fiscope.WithRespaldo(registro(
+					func(ctx context.Context, ruc string) (*fiscope.Contribuyente, fiscope.Fecha, error) {
+						if !heeds {
+							time.Sleep(time.Minute)
+						}
+						<-ctx.Done()
+						c := archived(ruc)
+						return &c, jueves, ctx.Err()
+					})))...)
+				for n, patience := range []time.Duration{2 * time.Second, time.Hour, time.Hour, time.Hour} { // the last of them in an outage
+					ctx, cancel := context.WithTimeout(t.Context(), patience)
+					begun := time.Now()
+					err := consultar(ctx, client, n)
+					require.ErrorContains(t, err, "HTTP 503")
+					assert.LessOrEqual(t, time.Since(begun), min(patience, 10*time.Second))
+					cancel()
+				}
+				require.NoError(t, client.Close(t.Context()))
+				if !heeds {
+					assert.LessOrEqual(t, time.Since(start), 90*time.Second)
+				}
+				_, records := w.seen()
+				for _, r := range records {
+					assert.NotContains(t, r.message, "Respaldo", "it is no fault of the Respaldo's")
+				}
 			})
 		}
 	}
@@ -174,7 +170,7 @@ func TestAStaleAnswerOfTheStore(t *testing.T) {
 			cancel()
 		}
 		assert.Less(t, time.Since(start), 3*3*time.Second, "after three failures nobody waits")
-		require.NoError(t, consultar(t.Context(), withStore(t, s, roundTripper(ofItsRUC), policy), 31))
+		require.NoError(t, consultar(t.Context(), withStore(t, s, handler(ofItsRUC), policy), 31))
 		synctest.Wait()
 		var resp fiscope.Response
 		respaldo := fiscope.WithRespaldo(padronDelJueves(&asked))

@@ -21,7 +21,7 @@ func FuzzRateLimit(f *testing.F) {
 		f.Add(seed, seed, seed)
 	}
 	f.Fuzz(func(t *testing.T, limit, remaining, reset string) {
-		client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+		client := newClient(t, handler(func(r *http.Request) (*http.Response, error) {
 			resp, err := raw(200, record)(r)
 			resp.Header["X-Ratelimit-Limit"], resp.Header["X-Ratelimit-Remaining"], resp.Header["X-Ratelimit-Reset"] = []string{limit}, []string{remaining}, []string{reset}
 			return resp, err
@@ -58,7 +58,7 @@ func FuzzAnswer(f *testing.F) {
 		if status < 200 || status > 999 {
 			t.Skip("not a status that net/http passes on")
 		}
-		client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+		client := newClient(t, handler(func(r *http.Request) (*http.Response, error) {
 			resp, err := raw(status, string(body))(r)
 			resp.Header[http.CanonicalHeaderKey(name)] = []string{value}
 			return resp, err

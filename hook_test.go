@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"runtime"
@@ -96,29 +97,27 @@ func TestAHookIsToldWhatTheCallerGets(t *testing.T) {
 		}))}, inTime, ""},
 	} {
 		for by, opts := range alone {
-			t.Run(name+", "+by, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					var s, inner spans
-					client := newClient(t, roundTripper(test.answer), append(opts, fiscope.WithHook(s.hook), fiscope.WithHook(inner.hook), fiscope.WithMaxRetries(0))...)
-					if test.first != "" {
-						_ = operations[test.first](t.Context(), client)
-					}
-					ctx, cancel := test.ctx(context.WithValue(t.Context(), keyOfCaller{}, "caller"))
-					defer cancel()
-					var resp fiscope.Response
-					err := operations[test.call](ctx, client, append(test.opts, fiscope.WithResponse(&resp))...)
-					assert.Equal(t, test.class, fiscope.ErrorClass(err))
-					outer := s.seen(t)
-					for i, last := range []*span{outer[len(outer)-1], inner.seen(t)[len(outer)-1]} {
-						assert.Equal(t, "caller", last.of)
-						assert.Equal(t, i == 1, last.parent == outer[len(outer)-1])
-						assert.Equal(t, fmt.Sprint(err), fmt.Sprint(last.err))
-						assert.Empty(t, cmp.Diff(resp, last.resp))
-						before := fmt.Sprint(resp, err)
-						scribble(&last.resp, last.err)
-						assert.Equal(t, before, fmt.Sprint(resp, err), "it has copies")
-					}
-				})
+			inBubble(t, name+", "+by, func(t *testing.T) {
+				var s, inner spans
+				client := newClient(t, handler(test.answer), append(opts, fiscope.WithHook(s.hook), fiscope.WithHook(inner.hook), fiscope.WithMaxRetries(0))...)
+				if test.first != "" {
+					_ = operations[test.first](t.Context(), client)
+				}
+				ctx, cancel := test.ctx(context.WithValue(t.Context(), keyOfCaller{}, "caller"))
+				defer cancel()
+				var resp fiscope.Response
+				err := operations[test.call](ctx, client, append(test.opts, fiscope.WithResponse(&resp))...)
+				assert.Equal(t, test.class, fiscope.ErrorClass(err))
+				outer := s.seen(t)
+				for i, last := range []*span{outer[len(outer)-1], inner.seen(t)[len(outer)-1]} {
+					assert.Equal(t, "caller", last.of)
+					assert.Equal(t, i == 1, last.parent == outer[len(outer)-1])
+					assert.Equal(t, fmt.Sprint(err), fmt.Sprint(last.err))
+					assert.Empty(t, cmp.Diff(resp, last.resp))
+					before := fmt.Sprint(resp, err)
+					scribble(&last.resp, last.err)
+					assert.Equal(t, before, fmt.Sprint(resp, err), "it has copies")
+				}
 			})
 		}
 	}
@@ -141,7 +140,7 @@ var leaving = map[string]func(leave func()) []fiscope.Option{
 		return []fiscope.Option{fiscope.WithObserver(func(context.Context, fiscope.Event) { leave() })}
 	},
 	"in the log": func(leave func()) []fiscope.Option {
-		return []fiscope.Option{fiscope.WithLogger(slog.New(logs(leave)))}
+		return []fiscope.Option{fiscope.WithLogger(slog.New(logs{nil, leave}))}
 	},
 	"in the transport": func(func()) []fiscope.Option { return nil },
 	"in Load":          inStore("Load"), "in Save": inStore("Save"), "in Reserve": inStore("Reserve"),
@@ -161,15 +160,15 @@ func inStore(in string) func(func()) []fiscope.Option {
 }
 
 // logs is a log handler that does something first.
-type logs func()
+type logs struct {
+	*watch
+	leave func()
+}
 
-func (logs) Enabled(context.Context, slog.Level) bool { return true }
 func (l logs) Handle(context.Context, slog.Record) error {
-	l()
+	l.leave()
 	return nil
 }
-func (l logs) WithAttrs([]slog.Attr) slog.Handler { return l }
-func (l logs) WithGroup(string) slog.Handler      { return l }
 
 // Wherever and however a caller leaves a call: nobody hangs, nothing stays taken, an answer is recorded, and no
 // goroutine is left.
@@ -187,48 +186,70 @@ func TestACallerWhoLeavesTakesNothingAlong(t *testing.T) {
 				"a clave":  {"validar", raw(200, verdict)}, "a wrong clave": {"validar", raw(401, refusal)},
 			} {
 				for by, shared := range alone {
-					t.Run(fmt.Sprint(what, ", ", by, ", ", how, " ", place), func(t *testing.T) {
-						synctest.Test(t, func(t *testing.T) {
-							ctx, cancel := context.WithCancel(t.Context())
-							defer cancel()
-							var once sync.Once
-							leaves := func() { once.Do(func() { leave(cancel) }) }
-							s := &service{answers: []handler{slowly(test.answer)}}
-							client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
-								if place == "in the transport" {
-									leaves()
-								}
-								return s.RoundTrip(r)
-							}), append(append(shared, options(leaves)...), fiscope.WithMaxRetries(0))...)
-							start := time.Now()
-							var wg sync.WaitGroup
-							for _, ctx := range []context.Context{ctx, t.Context()} {
-								wg.Go(func() {
-									defer func() { _ = recover() }()
-									_ = operations[test.op](ctx, client)
-								})
-								synctest.Wait()
+					inBubble(t, fmt.Sprint(what, ", ", by, ", ", how, " ", place), func(t *testing.T) {
+						ctx, cancel := context.WithCancel(t.Context())
+						defer cancel()
+						var once sync.Once
+						leaves := func() { once.Do(func() { leave(cancel) }) }
+						s := &service{answers: []handler{slowly(test.answer)}}
+						client := newClient(t, handler(func(r *http.Request) (*http.Response, error) {
+							if place == "in the transport" {
+								leaves()
 							}
-							wg.Wait()
-							assert.LessOrEqual(t, time.Since(start), 4*time.Second, "nobody hangs")
-							time.Sleep(5 * time.Second) // after which a Store that failed is asked again
-							_ = operations["hoy"](t.Context(), client)
-							require.NoError(t, client.Close(t.Context()))
-							start = time.Now()
-							err := operations[test.op](t.Context(), client)
-							assert.LessOrEqual(t, time.Since(start), time.Second, "nothing is taken")
-							if what == "a wrong clave" {
-								require.ErrorIs(t, err, fiscope.ErrInvalidSOLCredentials)
-								assert.Equal(t, 1, s.posts(), "what was answered is recorded")
-								return
-							}
-							require.NoError(t, err)
-						})
+							return s.RoundTrip(r)
+						}), append(append(shared, options(leaves)...), fiscope.WithMaxRetries(0))...)
+						start := time.Now()
+						var wg sync.WaitGroup
+						for _, ctx := range []context.Context{ctx, t.Context()} {
+							wg.Go(func() {
+								defer func() { _ = recover() }()
+								_ = operations[test.op](ctx, client)
+							})
+							synctest.Wait()
+						}
+						wg.Wait()
+						assert.LessOrEqual(t, time.Since(start), 4*time.Second, "nobody hangs")
+						time.Sleep(5 * time.Second) // after which a Store that failed is asked again
+						_ = operations["hoy"](t.Context(), client)
+						require.NoError(t, client.Close(t.Context()))
+						start = time.Now()
+						err := operations[test.op](t.Context(), client)
+						assert.LessOrEqual(t, time.Since(start), time.Second, "nothing is taken")
+						if what == "a wrong clave" {
+							require.ErrorIs(t, err, fiscope.ErrInvalidSOLCredentials)
+							assert.Equal(t, 1, s.posts(), "what was answered is recorded")
+							return
+						}
+						require.NoError(t, err)
 					})
 				}
 			}
 		}
 	}
+}
+
+func TestAHookIsToldOfAPanic(t *testing.T) {
+	var s spans
+	client := newClient(t, handler(func(*http.Request) (*http.Response, error) { panic("boom") }), fiscope.WithHook(s.hook))
+	assert.PanicsWithValue(t, "boom", func() { _ = operations["consultar"](t.Context(), client) })
+	require.ErrorContains(t, s.seen(t)[0].err, "a panic or runtime.Goexit ended the call; the service may have received it")
+}
+
+// pool counts how often its idle connections are closed.
+type pool struct {
+	handler
+	closed int
+}
+
+func (p *pool) CloseIdleConnections() { p.closed++ }
+
+func TestOnlyCloseClosesConnections(t *testing.T) {
+	p := &pool{handler: broken(io.ErrUnexpectedEOF)}
+	client := newClient(t, p, fiscope.WithMaxRetries(0))
+	require.Error(t, operations["consultar"](t.Context(), client))
+	assert.Zero(t, p.closed, "they are the caller's")
+	require.NoError(t, client.Close(t.Context()))
+	assert.Equal(t, 1, p.closed)
 }
 
 func TestCloseWaitsForTheBackground(t *testing.T) {

@@ -18,7 +18,7 @@ func keep(k keeper) layer {
 	}
 	return func(next ask) ask {
 		return func(ctx context.Context, q *question) (*answer, error) {
-			if e := k.find(ctx, q); e != nil {
+			if e := k.recall(ctx, q); e != nil {
 				return &e.answer, nil
 			}
 			a, err := next(ctx, q)
@@ -78,9 +78,9 @@ func (k keeper) save(ctx context.Context, q *question, a *answer, lifetime time.
 	k.shared.write(ctx, func(ctx context.Context) error { return k.shared.store.Save(ctx, name, value, ttl) })
 }
 
-// find returns a fresh answer from this process or the Store; nil if there is none, or if the call wants a new one. A
+// recall returns a fresh answer from this process or the Store; nil if there is none, or if the call wants a new one. A
 // stale one of the Store stays in the cache.
-func (k keeper) find(ctx context.Context, q *question) *entry {
+func (k keeper) recall(ctx context.Context, q *question) *entry {
 	if q.set.fresh {
 		return nil
 	}
@@ -94,15 +94,15 @@ func (k keeper) find(ctx context.Context, q *question) *entry {
 	return k.fresh(q.key)
 }
 
-// stale is the source of kept results while the service is away, also of the Store's that find has put into the cache.
+// stale is the source of kept results while the service is away, also of the Store's that recall has put into the cache.
 type stale struct{ keeper }
 
 func (s stale) may(q *question) bool {
-	return !q.set.fresh && (s.fallback(q.key) != nil || s.cache != nil && s.shared != nil && s.policy.StaleIfError > 0)
+	return !q.set.fresh && (s.inOutage(q.key) != nil || s.cache != nil && s.shared != nil && s.policy.StaleIfError > 0)
 }
 
 func (s stale) find(_ context.Context, q *question) *answer {
-	e := s.fallback(q.key)
+	e := s.inOutage(q.key)
 	if e == nil || q.set.fresh {
 		return nil
 	}

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -28,34 +27,32 @@ func TestProcessesShareAnAnswer(t *testing.T) {
 		"a search":       {"buscar", "buscar_200.json", nil, 2 * time.Hour},
 		"a rate, of old": {"tipocambio", "tipocambio_200.json", nil, 400 * 24 * time.Hour},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				time.Sleep(time.Until(viernes.SumarDias(7).En(fiscope.Lima)))
-				s := newMemoryStore()
-				process := func(h handler) *fiscope.Client {
-					return withStore(t, s, roundTripper(h), fiscope.WithCache(fiscope.CachePolicy{StaleIfError: time.Hour}))
-				}
-				status := 200
-				if test.is != nil {
-					status = 404
-				}
-				one := process(raw(status, contract(t, test.file)))
-				require.ErrorIs(t, operations[test.op](t.Context(), one), test.is)
-				require.NoError(t, one.Close(t.Context()))
-				require.Len(t, s.ttls, 1)
-				for _, ttl := range s.ttls {
-					assert.Equal(t, test.ttl, ttl)
-				}
-				time.Sleep(10 * time.Minute)
-				two := process(func(*http.Request) (*http.Response, error) { panic("it is asked") })
-				var resp fiscope.Response
-				require.ErrorIs(t, operations[test.op](t.Context(), two, fiscope.WithResponse(&resp)), test.is)
-				assert.Equal(t, fiscope.SourceCache, resp.Source)
-				assert.Equal(t, 10*time.Minute, time.Since(resp.AsOf))
-				asked := s.calls()
-				require.ErrorIs(t, operations[test.op](t.Context(), two), test.is)
-				assert.Equal(t, asked, s.calls(), "from then on it is here")
-			})
+		inBubble(t, name, func(t *testing.T) {
+			time.Sleep(time.Until(viernes.SumarDias(7).En(fiscope.Lima)))
+			s := newMemoryStore()
+			process := func(h handler) *fiscope.Client {
+				return withStore(t, s, handler(h), fiscope.WithCache(fiscope.CachePolicy{StaleIfError: time.Hour}))
+			}
+			status := 200
+			if test.is != nil {
+				status = 404
+			}
+			one := process(raw(status, contract(t, test.file)))
+			require.ErrorIs(t, operations[test.op](t.Context(), one), test.is)
+			require.NoError(t, one.Close(t.Context()))
+			require.Len(t, s.ttls, 1)
+			for _, ttl := range s.ttls {
+				assert.Equal(t, test.ttl, ttl)
+			}
+			time.Sleep(10 * time.Minute)
+			two := process(func(*http.Request) (*http.Response, error) { panic("it is asked") })
+			var resp fiscope.Response
+			require.ErrorIs(t, operations[test.op](t.Context(), two, fiscope.WithResponse(&resp)), test.is)
+			assert.Equal(t, fiscope.SourceCache, resp.Source)
+			assert.Equal(t, 10*time.Minute, time.Since(resp.AsOf))
+			asked := s.calls()
+			require.ErrorIs(t, operations[test.op](t.Context(), two), test.is)
+			assert.Equal(t, asked, s.calls(), "from then on it is here")
 		})
 	}
 }
@@ -64,7 +61,7 @@ func TestProcessesShareAnAnswer(t *testing.T) {
 func TestAStoreLearnsNoSecretAndNoName(t *testing.T) {
 	names := func(baseURL, key string) map[string]bool {
 		s := newMemoryStore()
-		client, err := fiscope.NewClient(baseURL, key, fiscope.WithStore(s), fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithHTTPClient(&http.Client{Transport: roundTripper(raw(200, record))}))
+		client, err := fiscope.NewClient(baseURL, key, fiscope.WithStore(s), fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithHTTPClient(&http.Client{Transport: handler(raw(200, record))}))
 		require.NoError(t, err)
 		require.NoError(t, operations["consultar"](t.Context(), client))
 		require.Error(t, operations["validar"](t.Context(), client))
@@ -124,30 +121,28 @@ func TestWhatAStoreKeepsIsNotTrusted(t *testing.T) {
 		"cut":                            {hour, stored(record, nil)[:40], 0},
 		"of another type":                {hour, stored(record, map[string]any{"status": "200"}), 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newMemoryStore()
-				writer := withStore(t, s, roundTripper(raw(200, record)), fiscope.WithCache(fiscope.CachePolicy{}))
-				require.NoError(t, operations["consultar"](t.Context(), writer))
-				require.NoError(t, writer.Close(t.Context()))
-				for key := range s.values {
-					s.values[key] = []byte(test.value)
-				}
-				client := withStore(t, s, roundTripper(raw(503, "")), fiscope.WithCache(test.policy), fiscope.WithLenientReading())
-				ask := func() bool {
-					var resp fiscope.Response
-					err := operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp))
-					assert.Equal(t, resp.Source == fiscope.SourceCache || resp.Source == fiscope.SourceStale, !errors.Is(err, fiscope.ErrUnavailable))
-					return resp.Source == fiscope.SourceCache
-				}
-				assert.Equal(t, test.serves > 0, ask())
-				if test.serves > 0 {
-					time.Sleep(test.serves - time.Second)
-					assert.True(t, ask())
-					time.Sleep(time.Second)
-					assert.False(t, ask(), "nor if the Store is asked again")
-				}
-			})
+		inBubble(t, name, func(t *testing.T) {
+			s := newMemoryStore()
+			writer := withStore(t, s, handler(raw(200, record)), fiscope.WithCache(fiscope.CachePolicy{}))
+			require.NoError(t, operations["consultar"](t.Context(), writer))
+			require.NoError(t, writer.Close(t.Context()))
+			for key := range s.values {
+				s.values[key] = []byte(test.value)
+			}
+			client := withStore(t, s, handler(raw(503, "")), fiscope.WithCache(test.policy), fiscope.WithLenientReading())
+			ask := func() bool {
+				var resp fiscope.Response
+				err := operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp))
+				assert.Equal(t, resp.Source == fiscope.SourceCache || resp.Source == fiscope.SourceStale, !errors.Is(err, fiscope.ErrUnavailable))
+				return resp.Source == fiscope.SourceCache
+			}
+			assert.Equal(t, test.serves > 0, ask())
+			if test.serves > 0 {
+				time.Sleep(test.serves - time.Second)
+				assert.True(t, ask())
+				time.Sleep(time.Second)
+				assert.False(t, ask(), "nor if the Store is asked again")
+			}
 		})
 	}
 }
@@ -155,7 +150,7 @@ func TestWhatAStoreKeepsIsNotTrusted(t *testing.T) {
 func TestAnAnswerThatEchoesTheKeyIsNotSaved(t *testing.T) {
 	for key, saved := range map[string]int{apiKey: 0, "token-del-gateway": 0, "nada": 1} {
 		s := newMemoryStore()
-		client := withStore(t, s, roundTripper(raw(200, change(record, `"ruc"`, `"eco":"`+key+`","ruc"`))), fiscope.WithCache(fiscope.CachePolicy{}))
+		client := withStore(t, s, handler(raw(200, change(record, `"ruc"`, `"eco":"`+key+`","ruc"`))), fiscope.WithCache(fiscope.CachePolicy{}))
 		for range 2 {
 			require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithHeader("X-Gateway", "token-del-gateway")))
 		}
@@ -167,7 +162,7 @@ func TestAnAnswerThatEchoesTheKeyIsNotSaved(t *testing.T) {
 
 func TestAStoredAnswerIsJSONThatPeopleRead(t *testing.T) {
 	s := newMemoryStore()
-	client := withStore(t, s, roundTripper(raw(200, record)), fiscope.WithCache(fiscope.CachePolicy{}))
+	client := withStore(t, s, handler(raw(200, record)), fiscope.WithCache(fiscope.CachePolicy{}))
 	require.NoError(t, operations["consultar"](t.Context(), client))
 	require.NoError(t, client.Close(t.Context()))
 	for _, value := range s.values {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -66,46 +65,44 @@ func TestAnOutageDoesNotFillTheLog(t *testing.T) {
 			func(t *testing.T, c *fiscope.Client) { require.NoError(t, c.CPE.Olvidar(t.Context(), credenciales)) }, nil,
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var w watch
-				client, s := newChangingClient(t, test.away, append(append(w.options(), test.opts...), fiscope.WithMaxRetries(1))...)
+		inBubble(t, name, func(t *testing.T) {
+			var w watch
+			client, s := newChangingClient(t, test.away, append(append(w.options(), test.opts...), fiscope.WithMaxRetries(1))...)
+			_ = operations[test.op](t.Context(), client)
+			for range 7200 { // an hour
 				_ = operations[test.op](t.Context(), client)
-				for range 7200 { // an hour
-					_ = operations[test.op](t.Context(), client)
-					time.Sleep(time.Second / 2)
+				time.Sleep(time.Second / 2)
+			}
+			events, records := w.seen()
+			assert.GreaterOrEqual(t, len(events), 7200)
+			assert.GreaterOrEqual(t, len(records), 7200, "at Debug each is logged")
+			records = quietly(records)
+			assert.LessOrEqual(t, len(records), 65)
+			calls, last := 0, records[len(records)-1]
+			for _, l := range records {
+				if _, count, ok := strings.Cut(l.text, "count="); ok {
+					n, err := strconv.Atoi(strings.Fields(count)[0])
+					require.NoError(t, err)
+					calls += n
 				}
-				events, records := w.seen()
-				assert.GreaterOrEqual(t, len(events), 7200)
-				assert.GreaterOrEqual(t, len(records), 7200, "at Debug each is logged")
-				records = quietly(records)
-				assert.LessOrEqual(t, len(records), 65)
-				calls, last := 0, records[len(records)-1]
-				for _, l := range records {
-					if _, count, ok := strings.Cut(l.text, "count="); ok {
-						n, err := strconv.Atoi(strings.Fields(count)[0])
-						require.NoError(t, err)
-						calls += n
-					}
-				}
-				assert.InDelta(t, 7200, calls, 125, "but for those since the last line")
-				assert.Equal(t, test.level, last.level)
-				assert.Contains(t, last.text, "count=120")
+			}
+			assert.InDelta(t, 7200, calls, 125, "but for those since the last line")
+			assert.Equal(t, test.level, last.level)
+			assert.Contains(t, last.text, "count=120")
 
-				if test.opens != nil {
-					test.opens(t, client)
-				}
-				s.become(test.ends)
-				for range 20 {
-					time.Sleep(time.Second)
-					_ = operations[test.op](t.Context(), client)
-				}
-				_, after := w.seen()
-				assert.True(t, slices.ContainsFunc(quietly(after)[len(records):], func(l logLine) bool {
-					return l.level == slog.LevelInfo && l.message == "fiscope: the service answers again" &&
-						strings.Contains(l.text, "class="+test.class) && strings.Contains(l.text, "duration=")
-				}))
-			})
+			if test.opens != nil {
+				test.opens(t, client)
+			}
+			s.become(test.ends)
+			for range 20 {
+				time.Sleep(time.Second)
+				_ = operations[test.op](t.Context(), client)
+			}
+			_, after := w.seen()
+			assert.True(t, slices.ContainsFunc(quietly(after)[len(records):], func(l logLine) bool {
+				return l.level == slog.LevelInfo && l.message == "fiscope: the service answers again" &&
+					strings.Contains(l.text, "class="+test.class) && strings.Contains(l.text, "duration=")
+			}))
 		})
 	}
 }

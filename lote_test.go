@@ -26,7 +26,6 @@ import (
 
 // padron is a service that has every RUC, and counts.
 type padron struct {
-	record string
 	delay  func(ruc string) time.Duration
 	answer func(ruc string, n int) (*http.Response, error) // nil for the record; n counts the requests of that RUC from 1
 
@@ -35,9 +34,7 @@ type padron struct {
 	requests int
 }
 
-func newPadron(t testing.TB) *padron {
-	return &padron{record: contract(t, "consultar_200.json"), asked: map[string]int{}}
-}
+func newPadron() *padron { return &padron{asked: map[string]int{}} }
 
 func (p *padron) RoundTrip(r *http.Request) (*http.Response, error) {
 	ruc := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
@@ -46,19 +43,18 @@ func (p *padron) RoundTrip(r *http.Request) (*http.Response, error) {
 	p.requests++
 	n := p.asked[ruc]
 	p.mu.Unlock()
+	answer := func(r *http.Request) (*http.Response, error) {
+		if p.answer != nil {
+			if resp, err := p.answer(ruc, n); resp != nil || err != nil {
+				return resp, err
+			}
+		}
+		return raw(200, change(record, rucSUNAT, ruc))(r)
+	}
 	if p.delay != nil {
-		select {
-		case <-time.After(p.delay(ruc)):
-		case <-r.Context().Done():
-			return nil, r.Context().Err()
-		}
+		return after(p.delay(ruc), answer)(r)
 	}
-	if p.answer != nil {
-		if resp, err := p.answer(ruc, n); resp != nil || err != nil {
-			return resp, err
-		}
-	}
-	return raw(200, strings.Replace(p.record, rucSUNAT, ruc, 1))(r)
+	return answer(r)
 }
 
 func (p *padron) sent() int {
@@ -68,7 +64,7 @@ func (p *padron) sent() int {
 }
 
 // answering makes the service answer so to the RUCs from one on, for that long.
-func (p *padron) answering(from string, during time.Duration, answer func(*http.Request) (*http.Response, error)) {
+func (p *padron) answering(from string, during time.Duration, answer handler) {
 	end := time.Now().Add(during)
 	p.answer = func(ruc string, _ int) (*http.Response, error) {
 		if ruc >= from && time.Now().Before(end) {
@@ -85,10 +81,7 @@ func ruc(n int) string { return fmt.Sprintf("20%09d", n) }
 // rucs are n different ones.
 func rucs(n int) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for i := range n {
-			if !yield(ruc(i)) {
-				return
-			}
+		for i := 0; i < n && yield(ruc(i)); i++ {
 		}
 	}
 }
@@ -130,7 +123,7 @@ func answered(t *testing.T, lines []line, from, to int) {
 // One input that fails between others is delivered as failed, and stops nobody.
 func TestAFailureOfOneInputIsItsAlone(t *testing.T) {
 	for name, test := range map[string]struct {
-		answer func(*http.Request) (*http.Response, error)
+		answer handler
 		want   error
 	}{
 		"a firewall's page":     {raw(403, "<html><title>403 Forbidden</title>", "Content-Type: text/html"), nil},
@@ -139,25 +132,23 @@ func TestAFailureOfOneInputIsItsAlone(t *testing.T) {
 		"another page":          {raw(200, "<html>"), fiscope.ErrMalformedResponse},
 		"no answer":             {broken(errors.New("reset")), fiscope.ErrUnavailable},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := newPadron(t)
-				p.answer = func(r string, _ int) (*http.Response, error) {
-					if r == ruc(7) {
-						return test.answer(nil)
-					}
-					return nil, nil
+		inBubble(t, name, func(t *testing.T) {
+			p := newPadron()
+			p.answer = func(r string, _ int) (*http.Response, error) {
+				if r == ruc(7) {
+					return test.answer(nil)
 				}
-				lines, stopped := all(newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), rucs(40), fiscope.LotePolicy{}))
-				require.Nil(t, stopped)
-				require.Len(t, lines, 40)
-				for _, l := range lines {
-					assert.Equal(t, l.Posicion == 7, l.err != nil)
-					if l.err != nil && test.want != nil {
-						require.ErrorIs(t, l.err, test.want)
-					}
+				return nil, nil
+			}
+			lines, stopped := all(newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), rucs(40), fiscope.LotePolicy{}))
+			require.Nil(t, stopped)
+			require.Len(t, lines, 40)
+			for _, l := range lines {
+				assert.Equal(t, l.Posicion == 7, l.err != nil)
+				if l.err != nil && test.want != nil {
+					require.ErrorIs(t, l.err, test.want)
 				}
-			})
+			}
 		})
 	}
 }
@@ -165,7 +156,7 @@ func TestAFailureOfOneInputIsItsAlone(t *testing.T) {
 func TestABatchStopsAtWhatHoldsForAll(t *testing.T) {
 	tomorrow := "X-RateLimit-Reset: " + time.Now().Add(24*time.Hour).UTC().Format(time.RFC3339)
 	for name, test := range map[string]struct {
-		answer func(*http.Request) (*http.Response, error)
+		answer handler
 		want   error
 	}{
 		"the key is refused":   {raw(401, ""), fiscope.ErrUnauthorized},
@@ -175,7 +166,7 @@ func TestABatchStopsAtWhatHoldsForAll(t *testing.T) {
 		"a code says so":       {raw(429, `{"error":"x","code":"CuotaAgotada"}`), fiscope.ErrQuotaExceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPadron(t)
+			p := newPadron()
 			p.answering(ruc(0), forGood, test.answer)
 			inputs := append([]string{"no es un RUC", ""}, slices.Collect(rucs(50))...)
 			lines, stopped := all(newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), slices.Values(inputs), fiscope.LotePolicy{}))
@@ -198,23 +189,29 @@ func TestABatchThatIsTooFastGoesOnMoreSlowly(t *testing.T) {
 		"seconds":          {[]string{"Retry-After: 20"}, 20 * time.Second},
 		"minutes":          {[]string{"Retry-After: 300"}, 5 * time.Minute},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := newPadron(t)
-				p.answer = func(r string, n int) (*http.Response, error) {
-					if r == ruc(5) && n == 1 {
-						return raw(429, "", test.headers...)(nil)
-					}
-					return nil, nil
+		inBubble(t, name, func(t *testing.T) {
+			p := newPadron()
+			p.answer = func(r string, n int) (*http.Response, error) {
+				if r == ruc(5) && n == 1 {
+					return raw(429, "", test.headers...)(nil)
 				}
-				start := time.Now()
-				client := newClient(t, p, fiscope.WithoutQuotaGate())
-				lines, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(20), fiscope.LotePolicy{Concurrency: 1}))
-				require.Nil(t, stopped)
-				answered(t, lines, 0, 20)
-				assert.Equal(t, 21, p.sent())
-				assert.Equal(t, test.pause, time.Since(start))
-			})
+				return nil, nil
+			}
+			start := time.Now()
+			client := newClient(t, p, fiscope.WithoutQuotaGate())
+			lines, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(20), fiscope.LotePolicy{Concurrency: 1}))
+			require.Nil(t, stopped)
+			answered(t, lines, 0, 20)
+			assert.Equal(t, 21, p.sent())
+			assert.Equal(t, test.pause, time.Since(start))
+			s := &sunat{answer: func(numero, times int) handler {
+				if numero == 6 && times == 1 {
+					return raw(429, "", test.headers...)
+				}
+				return nil
+			}}
+			_, _ = allReceipts(t, newClient(t, s, fiscope.WithoutQuotaGate()).CPE.ValidarLote(t.Context(), receipts(20), credenciales, fiscope.LotePolicy{}))
+			assert.Equal(t, 21, s.sent(), "so is a receipt")
 		})
 	}
 }
@@ -231,7 +228,7 @@ func (enRespaldo) Contribuyente(_ context.Context, ruc string) (*fiscope.Contrib
 func TestABatchWithSomethingToStandIn(t *testing.T) {
 	down, spent := raw(501, ""), raw(429, "", "Retry-After: 3600")
 	for name, test := range map[string]struct {
-		answer  func(*http.Request) (*http.Response, error)
+		answer  handler
 		during  time.Duration
 		most    int    // MaxFailures
 		standIn [2]int // how many lines something stands in for, at least and at most
@@ -245,38 +242,36 @@ func TestABatchWithSomethingToStandIn(t *testing.T) {
 		"... that does not matter too": {spent, forGood, -1, [2]int{60, 60}, nil, 0},
 	} {
 		for _, by := range []string{"a Respaldo", "the cache"} {
-			t.Run(name+", "+by, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					p, n := newPadron(t), &notes{}
-					opts := []fiscope.Option{fiscope.WithoutQuotaGate(), fiscope.WithRespaldo(enRespaldo{})}
-					if by == "the cache" {
-						opts[1] = fiscope.WithCache(fiscope.CachePolicy{Consulta: time.Second, StaleIfError: 48 * time.Hour})
+			inBubble(t, name+", "+by, func(t *testing.T) {
+				p, n := newPadron(), &notes{}
+				opts := []fiscope.Option{fiscope.WithoutQuotaGate(), fiscope.WithRespaldo(enRespaldo{})}
+				if by == "the cache" {
+					opts[1] = fiscope.WithCache(fiscope.CachePolicy{Consulta: time.Second, StaleIfError: 48 * time.Hour})
+				}
+				client := newClient(t, p, opts...)
+				all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(100), fiscope.LotePolicy{}))
+				time.Sleep(24 * time.Hour)
+				p.answering(ruc(40), test.during, test.answer)
+				start, policy := time.Now(), fiscope.LotePolicy{Concurrency: 1, MaxFailures: test.most, Progress: n}
+				lines, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(100), policy))
+				took := time.Since(start)
+				assert.True(t, took >= test.takes && took < test.takes+time.Minute, took)
+				marked := 0
+				for _, l := range lines {
+					require.NoError(t, l.err)
+					if standIn(l.Response) {
+						marked++
 					}
-					client := newClient(t, p, opts...)
-					all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(100), fiscope.LotePolicy{}))
-					time.Sleep(24 * time.Hour)
-					p.answering(ruc(40), test.during, test.answer)
-					start, policy := time.Now(), fiscope.LotePolicy{Concurrency: 1, MaxFailures: test.most, Progress: n}
-					lines, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(100), policy))
-					took := time.Since(start)
-					assert.True(t, took >= test.takes && took < test.takes+time.Minute, took)
-					marked := 0
-					for _, l := range lines {
-						require.NoError(t, l.err)
-						if standIn(l.Response) {
-							marked++
-						}
-					}
-					assert.True(t, marked >= test.standIn[0] && marked <= test.standIn[1], marked)
-					assert.Len(t, n.recorded, len(lines)-marked)
-					if test.reason == nil {
-						require.Nil(t, stopped)
-						assert.Len(t, lines, 100)
-						return
-					}
-					require.ErrorIs(t, stopped, test.reason)
-					assert.Equal(t, 40, stopped.Siguiente)
-				})
+				}
+				assert.True(t, marked >= test.standIn[0] && marked <= test.standIn[1], marked)
+				assert.Len(t, n.recorded, len(lines)-marked)
+				if test.reason == nil {
+					require.Nil(t, stopped)
+					assert.Len(t, lines, 100)
+					return
+				}
+				require.ErrorIs(t, stopped, test.reason)
+				assert.Equal(t, 40, stopped.Siguiente)
 			})
 		}
 	}
@@ -284,7 +279,7 @@ func TestABatchWithSomethingToStandIn(t *testing.T) {
 
 func TestALineSaysWhatIsKnownOfItsAnswer(t *testing.T) {
 	odd := strings.Replace(contract(t, "consultar_200.json"), rucSUNAT, rucEmisor, 1)
-	client := newClient(t, roundTripper(raw(200, odd, "X-Request-Id: 7")), fiscope.WithLenientReading())
+	client := newClient(t, handler(raw(200, odd, "X-Request-Id: 7")), fiscope.WithLenientReading())
 	lines, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), slices.Values([]string{rucSUNAT, rucSUNAT, "x"}), fiscope.LotePolicy{Concurrency: 1}))
 	require.Nil(t, stopped)
 	require.Len(t, lines, 3)
@@ -314,7 +309,7 @@ func TestALineSaysWhatIsKnownOfItsAnswer(t *testing.T) {
 }
 
 func TestAQueryOfABatchThatPanicsIsAFailureOfItsLine(t *testing.T) {
-	p := newPadron(t)
+	p := newPadron()
 	p.answer = func(r string, _ int) (*http.Response, error) {
 		if r == ruc(3) {
 			panic("boom " + apiKey)
@@ -339,7 +334,7 @@ func TestAQueryOfABatchThatPanicsIsAFailureOfItsLine(t *testing.T) {
 }
 
 func TestABatchIsRefusedLocally(t *testing.T) {
-	p := newPadron(t)
+	p := newPadron()
 	client := newClient(t, p)
 	read := false
 	inputs := func(yield func(string) bool) {
@@ -377,7 +372,6 @@ var randomBatches = flag.Int("batches", 100, "how many batches TestRandomBatches
 type unsteady struct {
 	mu     sync.Mutex
 	random *rand.Rand
-	record string
 	rate   map[string]float64 // of what goes wrong
 	steady bool
 	broken int            // requests for which the outage lasts
@@ -426,7 +420,7 @@ func (u *unsteady) RoundTrip(r *http.Request) (*http.Response, error) {
 	if ruc[10] == '7' {
 		return raw(404, `{"error":"no","code":"NOT_FOUND"}`)(r)
 	}
-	return raw(200, strings.Replace(u.record, rucSUNAT, ruc, 1))(r)
+	return raw(200, change(record, rucSUNAT, ruc))(r)
 }
 
 // again returns how many answers were paid more than once.
@@ -454,7 +448,7 @@ func TestRandomBatches(t *testing.T) {
 func randomBatch(t *testing.T, seed uint64) {
 	random := rand.New(rand.NewPCG(seed, 15))
 	one := func(of ...int) int { return of[random.IntN(len(of))] }
-	u := &unsteady{random: rand.New(rand.NewPCG(seed, 16)), record: contract(t, "consultar_200.json"), rate: map[string]float64{}, paid: map[string]int{}}
+	u := &unsteady{random: rand.New(rand.NewPCG(seed, 16)), rate: map[string]float64{}, paid: map[string]int{}}
 	for what, most := range map[string]float64{"slow": 0.1, "outage": 0.05, "reset": 0.1, "error": 0.2, "wall": 0.1, "throttled": 0.1, "spent": 0.02} {
 		if random.IntN(3) == 0 {
 			u.rate[what] = most
@@ -600,8 +594,8 @@ func TestInputsInARowThatAlwaysFail(t *testing.T) {
 	const total, latency = 1500, 100 * time.Millisecond
 	for name, fails := range map[string]handler{
 		"500":       raw(500, `{"error":"SUNAT no responde","code":"SUNAT_TIMEOUT"}`),
-		"503":       in(latency, raw(503, "")),
-		"a reset":   in(latency, broken(errors.New("connection reset"))),
+		"503":       after(latency, raw(503, "")),
+		"a reset":   after(latency, broken(errors.New("connection reset"))),
 		"no answer": hangs,
 	} {
 		for _, row := range [][2]int{{740, 752}, {740, 770}, {740, 940}, {0, 14}, {total - 8, total}} {
@@ -620,48 +614,44 @@ func TestInputsInARowThatAlwaysFail(t *testing.T) {
 				assert.Equal(t, want, failed)
 				assert.LessOrEqual(t, time.Since(start), total*latency/8+5*time.Minute)
 			}
-			t.Run(fmt.Sprint(name, " RUC ", row), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					p, start := newPadron(t), time.Now()
-					rt := roundTripper(func(r *http.Request) (*http.Response, error) {
-						of := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
-						if of >= ruc(row[0]) && of < ruc(row[1]) {
-							return fails(r)
-						}
-						return in(latency, p.RoundTrip)(r)
-					})
-					var failed []int
-					lines, stopped := all(newClient(t, rt).Contribuyentes.ConsultarLote(t.Context(), rucs(total), fiscope.LotePolicy{}))
-					for _, l := range lines {
-						if l.err != nil {
-							failed = append(failed, l.Posicion)
-						}
+			inBubble(t, fmt.Sprint(name, " RUC ", row), func(t *testing.T) {
+				p, start := newPadron(), time.Now()
+				rt := handler(func(r *http.Request) (*http.Response, error) {
+					of := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
+					if of >= ruc(row[0]) && of < ruc(row[1]) {
+						return fails(r)
 					}
-					check(t, failed, len(lines), stopped, start)
-					assert.Equal(t, total-len(failed), p.sent(), "what was answered is not asked again")
+					return after(latency, p.RoundTrip)(r)
 				})
+				var failed []int
+				lines, stopped := all(newClient(t, rt).Contribuyentes.ConsultarLote(t.Context(), rucs(total), fiscope.LotePolicy{}))
+				for _, l := range lines {
+					if l.err != nil {
+						failed = append(failed, l.Posicion)
+					}
+				}
+				check(t, failed, len(lines), stopped, start)
+				assert.Equal(t, total-len(failed), p.sent(), "what was answered is not asked again")
 			})
-			t.Run(fmt.Sprint(name, " CPE ", row), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					start := time.Now()
-					s := &sunat{answer: func(numero, _ int) func(*http.Request) (*http.Response, error) {
-						if numero > row[0] && numero <= row[1] {
-							return fails
-						}
-						return nil
-					}}
-					var failed []int
-					lines, stopped := allReceipts(t, newClient(t, s).CPE.ValidarLote(t.Context(), receipts(total), credenciales, fiscope.LotePolicy{}))
-					for position, err := range lines {
-						if err != nil {
-							failed = append(failed, position)
-						}
-						if err == nil || strings.Contains(err.Error(), "may have received it") {
-							assert.Equal(t, 1, s.times[position+1], position)
-						}
+			inBubble(t, fmt.Sprint(name, " CPE ", row), func(t *testing.T) {
+				start := time.Now()
+				s := &sunat{answer: func(numero, _ int) handler {
+					if numero > row[0] && numero <= row[1] {
+						return fails
 					}
-					check(t, failed, len(lines), stopped, start)
-				})
+					return nil
+				}}
+				var failed []int
+				lines, stopped := allReceipts(t, newClient(t, s).CPE.ValidarLote(t.Context(), receipts(total), credenciales, fiscope.LotePolicy{}))
+				for position, err := range lines {
+					if err != nil {
+						failed = append(failed, position)
+					}
+					if err == nil || strings.Contains(err.Error(), "may have received it") {
+						assert.Equal(t, 1, s.times[position+1], position)
+					}
+				}
+				check(t, failed, len(lines), stopped, start)
 			})
 		}
 	}
@@ -671,7 +661,7 @@ func TestInputsInARowThatAlwaysFail(t *testing.T) {
 func TestTheRequestsOfAnOutage(t *testing.T) {
 	for from, most := range map[int]struct{ rucs, receipts int }{0: {31, 20}, 750: {41, 27}} { // 10 repetitions of the client, and 1 of a first failure
 		synctest.Test(t, func(t *testing.T) {
-			p := newPadron(t)
+			p := newPadron()
 			p.delay = func(string) time.Duration { return time.Second / 10 }
 			p.answering(ruc(from), forGood, raw(503, ""))
 			lines, stopped := all(newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), rucs(1500), fiscope.LotePolicy{}))
@@ -679,7 +669,7 @@ func TestTheRequestsOfAnOutage(t *testing.T) {
 			assert.LessOrEqual(t, p.sent()-from, most.rucs)
 			assert.Len(t, lines, from)
 
-			s := &sunat{answer: func(numero, _ int) func(*http.Request) (*http.Response, error) {
+			s := &sunat{answer: func(numero, _ int) handler {
 				if numero > from {
 					return raw(500, "")
 				}
@@ -720,7 +710,7 @@ func allReceipts(t *testing.T, seq iter.Seq2[fiscope.LineaLote[fiscope.Comproban
 
 // sunat is an authority that answers for receipts, by their number, and counts.
 type sunat struct {
-	answer func(numero, times int) func(*http.Request) (*http.Response, error) // nil: accepted, after a tenth of a second
+	answer func(numero, times int) handler // nil: accepted, after a tenth of a second
 
 	mu    sync.Mutex
 	times map[int]int
@@ -741,7 +731,7 @@ func (s *sunat) RoundTrip(r *http.Request) (*http.Response, error) {
 	if answer := s.answer(asked.Numero, n); answer != nil {
 		return answer(r)
 	}
-	return in(time.Second/10, accepted)(r)
+	return after(time.Second/10, accepted)(r)
 }
 
 func (s *sunat) sent() (n int) {
@@ -753,30 +743,18 @@ func (s *sunat) sent() (n int) {
 	return n
 }
 
-func codigo(codigo, estado string) func(*http.Request) (*http.Response, error) {
+func codigo(codigo, estado string) handler {
 	return raw(200, fmt.Sprintf(`{"codigo":%q,"mensaje":"x","estado":%q,"esValido":%t}`, codigo, estado, codigo == "0"))
 }
 
 var accepted = codigo("0", "Aceptado")
 
-// in answers after a while, or not at all for a caller who leaves before.
-func in(d time.Duration, answer func(*http.Request) (*http.Response, error)) func(*http.Request) (*http.Response, error) {
-	return func(r *http.Request) (*http.Response, error) {
-		select {
-		case <-time.After(d):
-			return answer(r)
-		case <-r.Context().Done():
-			return nil, r.Context().Err()
-		}
-	}
-}
-
 func TestARefusedClaveStopsABatch(t *testing.T) {
 	for _, first := range []int{1, 30} {
 		synctest.Test(t, func(t *testing.T) {
-			s := &sunat{answer: func(numero, _ int) func(*http.Request) (*http.Response, error) {
+			s := &sunat{answer: func(numero, _ int) handler {
 				if numero >= first {
-					return in(time.Second, raw(401, contract(t, "validar_401.json")))
+					return after(time.Second, raw(401, contract(t, "validar_401.json")))
 				}
 				return nil
 			}}
@@ -797,8 +775,8 @@ func TestARefusedClaveStopsABatch(t *testing.T) {
 func TestTheProgressOfReceipts(t *testing.T) {
 	for _, final := range []bool{false, true} {
 		t.Run(fmt.Sprint("NoExisteEsFinal: ", final), func(t *testing.T) {
-			s := &sunat{answer: func(numero, _ int) func(*http.Request) (*http.Response, error) {
-				return []func(*http.Request) (*http.Response, error){
+			s := &sunat{answer: func(numero, _ int) handler {
+				return []handler{
 					accepted, codigo("2", "Anulado"), codigo("4", "En Proceso"), codigo("98", "No Existe"), codigo("99", "Error"), raw(500, ""),
 				}[numero-1]
 			}}

@@ -18,7 +18,7 @@ import (
 func TestAHeaderOfTheCaller(t *testing.T) {
 	const token = "gateway-token"
 	var got []http.Header
-	echo := roundTripper(func(r *http.Request) (*http.Response, error) {
+	echo := handler(func(r *http.Request) (*http.Response, error) {
 		got = append(got, r.Header.Clone())
 		return raw(400, `{"error":"no sirve `+token+`","code":"MAL"}`)(r)
 	})
@@ -26,11 +26,12 @@ func TestAHeaderOfTheCaller(t *testing.T) {
 	_, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithHeader("X-Request-ID", "7"))
 	require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
 	assert.NotContains(t, err.Error(), token)
-	_, err = newClient(t, echo).Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithHeader("X-Gateway", token))
+	_, err = newClient(t, echo, fiscope.WithUserAgent("facturador/2.1 (~)")).Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithHeader("X-Gateway", token))
 	assert.NotContains(t, err.Error(), token)
 	_, _ = client.CPE.Validar(t.Context(), factura, credenciales, fiscope.WithHeader("X-Gateway", "another"))
 	require.Len(t, got, 3)
 	assert.Equal(t, []string{token}, got[0]["X-Gateway"])
+	assert.Equal(t, "fiscope-go/devel, facturador/2.1 (~)", got[0].Get("User-Agent")+", "+got[1].Get("User-Agent"))
 	assert.Equal(t, []string{"7"}, got[0]["X-Request-Id"])
 	assert.Nil(t, got[2]["X-Request-Id"], "it was of one call")
 	assert.Equal(t, []string{"another"}, got[2]["X-Gateway"])
@@ -40,7 +41,7 @@ func TestAHeaderOfTheCaller(t *testing.T) {
 	fails := registro(func(context.Context, string) (*fiscope.Contribuyente, fiscope.Fecha, error) {
 		return nil, fiscope.Fecha{}, errors.New("no sirve " + token)
 	})
-	_, err = newClient(t, roundTripper(raw(501, "")), fiscope.WithHeader("X-Gateway", token), fiscope.WithRespaldo(fails), fiscope.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))).
+	_, err = newClient(t, handler(raw(501, "")), fiscope.WithHeader("X-Gateway", token), fiscope.WithRespaldo(fails), fiscope.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))).
 		Contribuyentes.Consultar(t.Context(), rucSUNAT)
 	require.ErrorIs(t, err, fiscope.ErrUnavailable)
 	assert.Contains(t, log.String(), "the Respaldo failed")

@@ -8,7 +8,8 @@ import (
 	"github.com/fiscope/fiscope/internal/batch"
 )
 
-// outcome is what one attempt, or a whole call, came to. It is decided once: all else follows from the table outcomes.
+// outcome is what one attempt, or a whole call, came to: answer.read decides it, or answer.end if no answer came. All else
+// follows from the table outcomes.
 type outcome int
 
 const (

@@ -42,7 +42,7 @@ type question struct {
 
 	request    request     // what is sent; set by checkInput
 	attempt    int         // the number of this attempt, from 1 on
-	left       int         // queries left after this attempt, according to limitQuota; below 0 if unknown
+	left       int         // queries left after this attempt, according to limitQuota; 0 or less if none or unknown
 	sent       bool        // an earlier attempt may have been received
 	background *background // what callers see of a question in the background; nil for any other
 	permit     *permit     // set by permits; nil for other operations

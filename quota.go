@@ -33,7 +33,7 @@ func slowDown(off bool, clock calendar) layer {
 
 // limitQuota refuses an attempt beyond the day's quota. The Store decides; without one, or while it is away, this
 // process does.
-func limitQuota(off bool, shared *sharedStore, clock calendar, notify *observer) layer {
+func limitQuota(off bool, shared *sharedStore, clock calendar, counts *observer) layer {
 	if off {
 		return nil
 	}
@@ -57,7 +57,7 @@ func limitQuota(off bool, shared *sharedStore, clock calendar, notify *observer)
 			case r.Grant == store.Spent:
 				return nil, spent(clock, r, q.set.reserve)
 			case q.set.reserve > 0 && r.Left < 0:
-				notify.reserveIgnored(ctx)
+				counts.reserveIgnored(ctx)
 			}
 			q.left = r.Left
 			o = store.Outcome{Written: 1, Remaining: -1} // in case next panics

@@ -129,7 +129,7 @@ func TestADayOfTheQuota(t *testing.T) {
 						s.set(change)
 						opts = append(opts, fiscope.WithStore(s))
 					}
-					client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+					client := newClient(t, handler(func(r *http.Request) (*http.Response, error) {
 						sent++
 						return test.answer(sent, time.Since(start))(r)
 					}), opts...)
@@ -152,10 +152,10 @@ func TestAReserveOfWhichNothingIsKnown(t *testing.T) {
 	t.Run("that the Store knows", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newMemoryStore()
-			other := withStore(t, s, roundTripper(raw(200, record, "X-RateLimit-Remaining: 900", "X-RateLimit-Reset: 2000-01-01T12:00:00Z")))
+			other := withStore(t, s, handler(raw(200, record, "X-RateLimit-Remaining: 900", "X-RateLimit-Reset: 2000-01-01T12:00:00Z")))
 			require.NoError(t, operations["consultar"](t.Context(), other))
 			synctest.Wait()
-			client := withStore(t, s, roundTripper(raw(200, verdict)), fiscope.WithQuotaReserve(200))
+			client := withStore(t, s, handler(raw(200, verdict)), fiscope.WithQuotaReserve(200))
 			require.NoError(t, operations["validar"](t.Context(), client))
 			assert.Zero(t, client.Stats().ReserveUnknown)
 		})
@@ -403,8 +403,8 @@ func TestA429ThatSaysNothingToOneOfAFleet(t *testing.T) {
 				if test.left {
 					answer = raw(200, record, "X-RateLimit-Remaining: 9993", "X-RateLimit-Reset: 2000-01-02T00:00:00Z")
 				}
-				lookups := withStore(t, s, roundTripper(answer))
-				validates := withStore(t, s, roundTripper(test.answer))
+				lookups := withStore(t, s, handler(answer))
+				validates := withStore(t, s, handler(test.answer))
 				require.NoError(t, operations["consultar"](t.Context(), lookups))
 				synctest.Wait()
 				require.ErrorContains(t, operations["validar"](t.Context(), validates), "HTTP 429")
@@ -423,7 +423,7 @@ func TestABatchBeforeAProviderOfTenASecond(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var mu sync.Mutex
 				from, sent := time.Now(), 0
-				client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+				client := newClient(t, handler(func(r *http.Request) (*http.Response, error) {
 					mu.Lock()
 					if now := time.Now(); now.Sub(from) >= time.Second {
 						from, sent = now.Truncate(time.Second), 0

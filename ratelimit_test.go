@@ -53,24 +53,22 @@ func TestRateLimitHeaders(t *testing.T) {
 		"a number that overflows":     {"99999999999999999999|4|-", &fiscope.RateLimit{Remaining: new(4)}, 1},
 		"a fraction":                  {"5.0|4|-", &fiscope.RateLimit{Remaining: new(4)}, 1},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var lines []string
-				for i, value := range strings.Split(test.headers, "|") {
-					if value != "-" {
-						lines = append(lines, []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}[i]+": "+value)
-					}
+		inBubble(t, name, func(t *testing.T) {
+			var lines []string
+			for i, value := range strings.Split(test.headers, "|") {
+				if value != "-" {
+					lines = append(lines, []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}[i]+": "+value)
 				}
-				for op, body := range map[string]string{"consultar": record, "buscar": results, "validar": verdict, "tipocambio": price} {
-					client, _ := answers(t, raw(200, body, lines...)) // documented for the lookup, read on every answer
-					assert.Nil(t, client.RateLimit())
-					var resp fiscope.Response
-					require.NoError(t, operations[op](t.Context(), client, fiscope.WithResponse(&resp)))
-					assert.Empty(t, cmp.Diff(test.want, resp.RateLimit), op)
-					assert.Empty(t, cmp.Diff(test.want, client.RateLimit()), op)
-					assert.Len(t, resp.Warnings, test.warnings, op)
-				}
-			})
+			}
+			for op, body := range map[string]string{"consultar": record, "buscar": results, "validar": verdict, "tipocambio": price} {
+				client, _ := answers(t, raw(200, body, lines...)) // documented for the lookup, read on every answer
+				assert.Nil(t, client.RateLimit())
+				var resp fiscope.Response
+				require.NoError(t, operations[op](t.Context(), client, fiscope.WithResponse(&resp)))
+				assert.Empty(t, cmp.Diff(test.want, resp.RateLimit), op)
+				assert.Empty(t, cmp.Diff(test.want, client.RateLimit()), op)
+				assert.Len(t, resp.Warnings, test.warnings, op)
+			}
 		})
 	}
 }
@@ -82,14 +80,8 @@ func TestAnErrorCarriesTheRateLimit(t *testing.T) {
 	require.ErrorAs(t, err, &e)
 	require.NotNil(t, e.RateLimit)
 	assert.Equal(t, new(3), e.RateLimit.Remaining)
-	assert.Equal(t, new(3), client.RateLimit().Remaining)
-}
-
-func TestTheLastRateLimitSeenCannotBeChanged(t *testing.T) {
-	client, _ := answers(t, raw(200, contract(t, "consultar_200.json"), "X-RateLimit-Remaining: 3"))
-	require.NoError(t, operations["consultar"](t.Context(), client))
 	*client.RateLimit().Remaining = 1000
-	assert.Equal(t, new(3), client.RateLimit().Remaining)
+	assert.Equal(t, new(3), client.RateLimit().Remaining, "the last that was seen cannot be changed")
 }
 
 func ExampleRateLimit_String() {
@@ -101,17 +93,44 @@ func ExampleRateLimit_String() {
 }
 
 func TestTheRateLimitCountsWhatWasSentSince(t *testing.T) {
-	client, s := answers(t, raw(200, record, "X-RateLimit-Limit: 1000", "X-RateLimit-Remaining: 999"), raw(200, contract(t, "validar_200_aceptado.json")))
-	assert.Nil(t, client.RateLimit())
-	require.NoError(t, operations["consultar"](t.Context(), client))
-	assert.Equal(t, &fiscope.RateLimit{Limit: new(1000), Remaining: new(999)}, client.RateLimit())
-	for range 7 {
-		require.NoError(t, operations["validar"](t.Context(), client))
+	for left, after := range map[int]int{999: 992, 7: 0, 3: 0} {
+		s := &service{answers: []handler{raw(200, record, "X-RateLimit-Limit: 1000", fmt.Sprint("X-RateLimit-Remaining: ", left)), raw(200, verdict)}}
+		client := newClient(t, s, fiscope.WithoutQuotaGate())
+		assert.Nil(t, client.RateLimit())
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		assert.Equal(t, &fiscope.RateLimit{Limit: new(1000), Remaining: new(left)}, client.RateLimit())
+		for range 7 {
+			require.NoError(t, operations["validar"](t.Context(), client))
+		}
+		assert.Equal(t, &fiscope.RateLimit{Limit: new(1000), Remaining: new(after), Estimated: true}, client.RateLimit())
+		s.answers = []handler{broken(&net.OpError{Op: "dial", Err: errors.New("refused")})}
+		require.Error(t, operations["validar"](t.Context(), client))
+		s.answers = []handler{raw(200, record, "X-RateLimit-Limit: 1000", "X-RateLimit-Remaining: 990")}
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		assert.Equal(t, &fiscope.RateLimit{Limit: new(1000), Remaining: new(990)}, client.RateLimit())
 	}
-	assert.Equal(t, &fiscope.RateLimit{Limit: new(1000), Remaining: new(992), Estimated: true}, client.RateLimit())
-	s.answers = []handler{broken(&net.OpError{Op: "dial", Err: errors.New("refused")})}
-	require.Error(t, operations["validar"](t.Context(), client))
-	s.answers = []handler{raw(200, record, "X-RateLimit-Limit: 1000", "X-RateLimit-Remaining: 990")}
-	require.NoError(t, operations["consultar"](t.Context(), client))
-	assert.Equal(t, &fiscope.RateLimit{Limit: new(1000), Remaining: new(990)}, client.RateLimit())
+}
+
+// Of answers to queries under way at once the lowest is the last.
+func TestTheRateLimitOfQueriesUnderWayAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, _ := answers(t, after(time.Second, raw(200, record, "X-RateLimit-Remaining: 998")), after(2*time.Second, raw(200, record, "X-RateLimit-Remaining: 999")))
+		together(2, func(n int) {
+			time.Sleep(time.Duration(n) * time.Millisecond)
+			assert.NoError(t, operations["consultar"](t.Context(), client))
+		})
+		assert.Equal(t, &fiscope.RateLimit{Remaining: new(998)}, client.RateLimit())
+	})
+}
+
+func TestWhatWasNotSentTakesNoQuery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, s := newChangingClient(t, raw(200, record, "X-RateLimit-Remaining: 1", "X-RateLimit-Reset: 2000-01-01T12:00:00Z"))
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		s.become(unsent)
+		require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrUnavailable)
+		s.become(raw(200, record))
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrQuotaExceeded)
+	})
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
-// registry is the source of the lookups that a Respaldo answers.
+// registry is the source that asks a Respaldo. It answers lookups alone.
 type registry struct {
 	name   Source
 	own    map[Source]Respaldo // the client's
@@ -33,16 +33,16 @@ func (g registry) of(q *question) Respaldo {
 
 func (g registry) may(q *question) bool { return g.of(q) != nil }
 
-// longestSearch bounds a caller's wait for a Respaldo.
-const longestSearch = 5 * time.Second
+// registryTimeout bounds a caller's wait for a Respaldo.
+const registryTimeout = 5 * time.Second
 
-// find asks the Respaldo. If it hangs, the caller waits until ctx ends, or for longestSearch.
+// find asks the Respaldo. If it hangs, the caller waits until ctx ends, or for registryTimeout.
 func (g registry) find(ctx context.Context, q *question) *answer {
 	r, ruc := g.of(q), q.key.text
 	if r == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, longestSearch)
+	ctx, cancel := context.WithTimeout(ctx, registryTimeout)
 	defer cancel()
 	a, _ := flight.Detached(ctx, g.runner, func(ctx context.Context) (*answer, error) { return g.record(ctx, r, ruc), nil }, nil)
 	return a

@@ -54,7 +54,7 @@ func report(r *reporter) layer {
 			}
 			r.observer.call(ctx, Event{
 				Op: q.key.op, Duration: took, Avoided: a.avoided(failure), Err: err,
-				Source: a.source, AsOf: a.asOf, Warnings: a.warnings,
+				Delivery: a.delivery, Source: a.source, AsOf: a.asOf, Warnings: a.warnings,
 			}, failure)
 			return a, err
 		}

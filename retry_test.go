@@ -50,15 +50,13 @@ func TestWhatAGETTriesAgain(t *testing.T) {
 		"301":                        {raw(301, ""), 1},
 		"a malformed 200":            {raw(200, "<html>"), 1},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client, s := answers(t, test.first, raw(200, record))
-				var resp fiscope.Response
-				err := operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp))
-				assert.Equal(t, test.attempts == 2, err == nil, err)
-				assert.Len(t, s.seen(), test.attempts)
-				assert.Equal(t, test.attempts, resp.Attempts)
-			})
+		inBubble(t, name, func(t *testing.T) {
+			client, s := answers(t, test.first, raw(200, record))
+			var resp fiscope.Response
+			err := operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp))
+			assert.Equal(t, test.attempts == 2, err == nil, err)
+			assert.Len(t, s.seen(), test.attempts)
+			assert.Equal(t, test.attempts, resp.Attempts)
 		})
 	}
 }
@@ -116,13 +114,11 @@ func TestInARetryPolicyZeroIsTheDefaultAndNegativeIsNever(t *testing.T) {
 		"none":                       {fiscope.WithMaxRetries(0), raw(503, ""), 1, 0},
 		"a 500, once":                {fiscope.WithRetry(fiscope.RetryPolicy{}), raw(500, ""), 2, 250 * time.Millisecond},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s, start := &service{answers: []handler{test.answer}}, time.Now()
-				require.Error(t, operations["consultar"](t.Context(), newClient(t, s, test.option)))
-				assert.Len(t, s.seen(), test.attempts)
-				assert.LessOrEqual(t, time.Since(start), test.atMost)
-			})
+		inBubble(t, name, func(t *testing.T) {
+			s, start := &service{answers: []handler{test.answer}}, time.Now()
+			require.Error(t, operations["consultar"](t.Context(), newClient(t, s, test.option)))
+			assert.Len(t, s.seen(), test.attempts)
+			assert.LessOrEqual(t, time.Since(start), test.atMost)
 		})
 	}
 }
@@ -140,12 +136,10 @@ func TestATimeoutIsRepeatedOnce(t *testing.T) {
 		"among other failures":    {[]handler{raw(503, ""), hangs, raw(503, ""), inItsBody, raw(503, "")}, 4},
 		"others are as before it": {[]handler{hangs, raw(503, "")}, 6},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client, s := answers(t, test.answers...)
-				require.ErrorIs(t, operations["consultar"](t.Context(), client, fiscope.WithMaxRetries(5)), fiscope.ErrUnavailable)
-				assert.Len(t, s.seen(), test.attempts)
-			})
+		inBubble(t, name, func(t *testing.T) {
+			client, s := answers(t, test.answers...)
+			require.ErrorIs(t, operations["consultar"](t.Context(), client, fiscope.WithMaxRetries(5)), fiscope.ErrUnavailable)
+			assert.Len(t, s.seen(), test.attempts)
 		})
 	}
 }
@@ -165,7 +159,7 @@ func TestAFlakyServiceLosesNoCall(t *testing.T) {
 	for _, answer := range []handler{raw(200, record), raw(404, contract(t, "consultar_404.json"))} {
 		synctest.Test(t, func(t *testing.T) {
 			requests := 0
-			client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+			client := newClient(t, handler(func(r *http.Request) (*http.Response, error) {
 				if requests++; requests%5 == 0 {
 					return raw(503, "")(r)
 				}
@@ -219,15 +213,13 @@ func TestAnUnsentValidationIsRepeatedOnlyIfAsked(t *testing.T) {
 		"not if nobody can say":  {asked, broken(&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), 1, fiscope.DeliveryUnknown},
 		"not if it was answered": {asked, raw(503, ""), 1, fiscope.DeliveryAnswered},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client := newClient(t, roundTripper(test.answer), test.opts...)
-				var e *fiscope.Error
-				require.ErrorAs(t, operations["validar"](t.Context(), client), &e)
-				assert.Equal(t, test.attempts, e.Attempts)
-				assert.Equal(t, test.delivery, e.Delivery)
-				assert.Equal(t, test.delivery == fiscope.DeliveryNotSent, client.Stats().Sent == 0)
-			})
+		inBubble(t, name, func(t *testing.T) {
+			client := newClient(t, handler(test.answer), test.opts...)
+			var e *fiscope.Error
+			require.ErrorAs(t, operations["validar"](t.Context(), client), &e)
+			assert.Equal(t, test.attempts, e.Attempts)
+			assert.Equal(t, test.delivery, e.Delivery)
+			assert.Equal(t, test.delivery == fiscope.DeliveryNotSent, client.Stats().Sent == 0)
 		})
 	}
 }

@@ -3,7 +3,6 @@ package fiscope_test
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -175,7 +174,7 @@ func TestWithStrictRUC(t *testing.T) {
 		"Validar, issuer's ten digits": {validar("2010007097", rucSUNAT), "validar_200_aceptado.json", "rucEmisor must be exactly 11 digits"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, contract(t, test.answer))}}
+			s := &service{answers: []handler{raw(200, contract(t, test.answer))}}
 			err := test.ask(t, newClient(t, s, fiscope.WithStrictRUC()))
 			if test.says == "" {
 				require.NoError(t, err)

@@ -9,15 +9,16 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
 	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/internal/testservice"
 )
 
 const (
@@ -32,10 +33,13 @@ var (
 	factura      = fiscope.Comprobante{RUCEmisor: rucEmisor, Tipo: fiscope.TipoFactura, Serie: "F001", Numero: 123}
 	credenciales = fiscope.CredencialesSOL{RUC: rucSUNAT, Usuario: "MIUSER01", Clave: fiscope.NewSecreto(clave)}
 	viernes      = fiscope.NewFecha(2026, time.November, 20)
+
+	raw   = testservice.Raw
+	after = testservice.After
 )
 
-// handler answers one request.
-type handler = func(*http.Request) (*http.Response, error)
+// handler answers one request. It is a transport, too.
+type handler = testservice.Answer
 
 // service is the far end as raw bytes: each request gets the next of its answers, and the last of them
 // from then on.
@@ -88,6 +92,12 @@ func (s *service) posts() (n int) {
 	return n
 }
 
+// inBubble runs a part of a test in a bubble of its own: there it is midnight UTC of 2000-01-01.
+func inBubble(t *testing.T, name string, part func(*testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { synctest.Test(t, part) })
+}
+
 // answers returns a service of raw answers and a client of it.
 func answers(t testing.TB, raw ...handler) (*fiscope.Client, *service) {
 	t.Helper()
@@ -109,26 +119,6 @@ func closeWith(t testing.TB, client *fiscope.Client) {
 	t.Cleanup(func() { require.NoError(t, client.Close(context.Background())) })
 }
 
-// raw is an answer: a status, a body, and headers as "Name: value".
-func raw(status int, body string, headers ...string) handler {
-	return func(*http.Request) (*http.Response, error) {
-		h := http.Header{"Content-Type": {"application/json"}}
-		for _, line := range headers {
-			name, value, _ := strings.Cut(line, ": ")
-			h.Set(name, value)
-		}
-		return &http.Response{
-			StatusCode:    status,
-			Proto:         "HTTP/1.1",
-			ProtoMajor:    1,
-			ProtoMinor:    1,
-			Header:        h,
-			Body:          io.NopCloser(bytes.NewReader([]byte(body))),
-			ContentLength: int64(len(body)),
-		}, nil
-	}
-}
-
 // broken is a request that gets no answer.
 func broken(err error) handler {
 	return func(*http.Request) (*http.Response, error) { return nil, err }
@@ -148,22 +138,6 @@ func compact(t testing.TB, text string) string {
 	var b bytes.Buffer
 	require.NoError(t, json.Compact(&b, []byte(text)))
 	return b.String()
-}
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-// after answers when d has passed, unless the request ends before.
-func after(d time.Duration, answer handler) handler {
-	return func(r *http.Request) (*http.Response, error) {
-		select {
-		case <-time.After(d):
-			return answer(r)
-		case <-r.Context().Done():
-			return nil, r.Context().Err()
-		}
-	}
 }
 
 func TestMain(m *testing.M) {

@@ -41,7 +41,7 @@ func (g *solGuard) permits(next ask) ask {
 			return nil, g.refusal(tooClose(ctx, waiting, err))
 		}
 		q.permit = p
-		if !p.Background() || ctx.Err() != nil { // a cancelled call sends nothing
+		if !p.Background || ctx.Err() != nil { // a cancelled call sends nothing
 			return recordVerdict(ctx, q)
 		}
 		q.background = new(background)

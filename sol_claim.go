@@ -43,7 +43,7 @@ func (g *solGuard) maySend(ctx context.Context, p *permit) error {
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, errStoreAway) && p.Proven(), claim.State == store.ClaimBusy && !p.Alone():
+		case errors.Is(err, errStoreAway) && p.Proven(), claim.State == store.ClaimBusy && !p.Alone:
 			return p.Refused()
 		case err != nil:
 			return cmp.Or(context.Cause(limited), err)

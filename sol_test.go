@@ -89,33 +89,31 @@ func TestWhatBlocksACredential(t *testing.T) {
 		"not the contract":                 {raw(200, `null`), "malformed_response", 0},
 	} {
 		for before, proven := range map[string][]handler{"at first": nil, "later": {raw(200, verdict)}} {
-			t.Run(name+" "+before, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					client, s := answers(t, append(proven, test.answer, raw(200, verdict))...)
-					for range proven {
-						require.NoError(t, validar(t.Context(), client, clave))
-					}
-					err := validar(t.Context(), client, clave)
-					require.Equal(t, test.class, fiscope.ErrorClass(err))
-					if test.blocks == 0 {
-						require.NoError(t, validar(t.Context(), client, clave))
-						return
-					}
-					time.Sleep(time.Minute)
-					err = validar(t.Context(), client, clave)
-					require.ErrorIs(t, err, fiscope.ErrSOLCredentialsBlocked)
-					require.ErrorIs(t, err, fiscope.ErrInvalidSOLCredentials)
-					var e *fiscope.Error
-					require.ErrorAs(t, err, &e)
-					assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
-					assert.Equal(t, test.blocks-time.Minute, e.RetryAfter)
-					assert.Equal(t, test.blocks == day, strings.Contains(err.Error(), "and are not sent until 2000-01-01 19:0"))
-					assert.Len(t, s.seen(), len(proven)+1)
-					time.Sleep(e.RetryAfter - 1)
-					require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrSOLCredentialsBlocked)
-					time.Sleep(time.Nanosecond)
+			inBubble(t, name+" "+before, func(t *testing.T) {
+				client, s := answers(t, append(proven, test.answer, raw(200, verdict))...)
+				for range proven {
 					require.NoError(t, validar(t.Context(), client, clave))
-				})
+				}
+				err := validar(t.Context(), client, clave)
+				require.Equal(t, test.class, fiscope.ErrorClass(err))
+				if test.blocks == 0 {
+					require.NoError(t, validar(t.Context(), client, clave))
+					return
+				}
+				time.Sleep(time.Minute)
+				err = validar(t.Context(), client, clave)
+				require.ErrorIs(t, err, fiscope.ErrSOLCredentialsBlocked)
+				require.ErrorIs(t, err, fiscope.ErrInvalidSOLCredentials)
+				var e *fiscope.Error
+				require.ErrorAs(t, err, &e)
+				assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
+				assert.Equal(t, test.blocks-time.Minute, e.RetryAfter)
+				assert.Equal(t, test.blocks == day, strings.Contains(err.Error(), "and are not sent until 2000-01-01 19:0"))
+				assert.Len(t, s.seen(), len(proven)+1)
+				time.Sleep(e.RetryAfter - 1)
+				require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrSOLCredentialsBlocked)
+				time.Sleep(time.Nanosecond)
+				require.NoError(t, validar(t.Context(), client, clave))
 			})
 		}
 	}
@@ -166,24 +164,22 @@ func unexplained(t *testing.T, refused handler) {
 func TestAClaveThatWasChanged(t *testing.T) {
 	for _, pause := range []time.Duration{15 * time.Minute, time.Hour, 24*time.Hour - time.Second, 72 * time.Hour} {
 		for name, patience := range map[string]time.Duration{"": time.Hour, ", and who asks leaves": time.Second} {
-			t.Run(pause.String()+name, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					client, a := withAuthority(t)
-					a.takes = 5 * time.Second
-					require.NoError(t, validar(t.Context(), client, clave))
-					a.change("nueva")
-					time.Sleep(pause)
-					for range 3 {
-						together(30, func(int) {
-							ctx, cancel := context.WithTimeout(t.Context(), patience)
-							defer cancel()
-							assert.Error(t, validar(ctx, client, clave))
-						})
-						time.Sleep(5 * time.Second)
-					}
-					require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrSOLCredentialsBlocked)
-					assert.Equal(t, 1, a.refused)
-				})
+			inBubble(t, pause.String()+name, func(t *testing.T) {
+				client, a := withAuthority(t)
+				a.takes = 5 * time.Second
+				require.NoError(t, validar(t.Context(), client, clave))
+				a.change("nueva")
+				time.Sleep(pause)
+				for range 3 {
+					together(30, func(int) {
+						ctx, cancel := context.WithTimeout(t.Context(), patience)
+						defer cancel()
+						assert.Error(t, validar(ctx, client, clave))
+					})
+					time.Sleep(5 * time.Second)
+				}
+				require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrSOLCredentialsBlocked)
+				assert.Equal(t, 1, a.refused)
 			})
 		}
 	}
@@ -194,23 +190,21 @@ func TestTheAuthoritysBadHours(t *testing.T) {
 	for name, bad := range map[string]handler{
 		"codigo 99": verdicts(t, "error")[0], "500": raw(500, contract(t, "validar_500.json")), "503": raw(503, `<html>`), "too many": raw(429, ``, "Retry-After: 1"),
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client, s := newChangingClient(t, slowly(raw(200, verdict)))
-				require.NoError(t, validar(t.Context(), client, clave))
-				s.become(slowly(bad))
-				began := time.Now()
-				for time.Since(began) < 24*time.Hour-15*time.Minute {
-					time.Sleep(14 * time.Minute)
-					start := time.Now()
-					together(10, func(int) { _ = validar(t.Context(), client, clave) })
-					require.Equal(t, time.Second, time.Since(start))
-				}
-				time.Sleep(time.Hour)
+		inBubble(t, name, func(t *testing.T) {
+			client, s := newChangingClient(t, slowly(raw(200, verdict)))
+			require.NoError(t, validar(t.Context(), client, clave))
+			s.become(slowly(bad))
+			began := time.Now()
+			for time.Since(began) < 24*time.Hour-15*time.Minute {
+				time.Sleep(14 * time.Minute)
 				start := time.Now()
 				together(10, func(int) { _ = validar(t.Context(), client, clave) })
-				assert.Equal(t, 10*time.Second, time.Since(start), "a day after it was accepted they go one by one")
-			})
+				require.Equal(t, time.Second, time.Since(start))
+			}
+			time.Sleep(time.Hour)
+			start := time.Now()
+			together(10, func(int) { _ = validar(t.Context(), client, clave) })
+			assert.Equal(t, 10*time.Second, time.Since(start), "a day after it was accepted they go one by one")
 		})
 	}
 }
@@ -275,39 +269,35 @@ func TestWhatIsLearnedOfAClave(t *testing.T) {
 		require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrSOLCredentialsBlocked)
 		assert.Len(t, s.seen(), 1)
 	})
-	t.Run("of one that was accepted before", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			refused := after(5*time.Second, raw(401, contract(t, "validar_401.json")))
-			client, s := answers(t, raw(200, verdict), refused)
-			require.NoError(t, validar(t.Context(), client, clave))
-			together(10, func(i int) {
-				time.Sleep(time.Duration(i+1) * 10 * time.Second)
-				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-				defer cancel()
-				want := fiscope.ErrSOLCredentialsBlocked
-				if i < 2 { // the second one goes alone, and its refusal is read
-					want = context.DeadlineExceeded
-				}
-				assert.ErrorIs(t, validar(ctx, client, clave), want)
-			})
-			assert.Len(t, s.seen(), 3)
+	inBubble(t, "of one that was accepted before", func(t *testing.T) {
+		refused := after(5*time.Second, raw(401, contract(t, "validar_401.json")))
+		client, s := answers(t, raw(200, verdict), refused)
+		require.NoError(t, validar(t.Context(), client, clave))
+		together(10, func(i int) {
+			time.Sleep(time.Duration(i+1) * 10 * time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			defer cancel()
+			want := fiscope.ErrSOLCredentialsBlocked
+			if i < 2 { // the second one goes alone, and its refusal is read
+				want = context.DeadlineExceeded
+			}
+			assert.ErrorIs(t, validar(ctx, client, clave), want)
 		})
+		assert.Len(t, s.seen(), 3)
 	})
-	t.Run("a late success undoes no refusal", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			accepted := raw(200, verdict)
-			client, _ := answers(t, accepted, after(5*time.Second, accepted), refused, slowly(accepted))
-			require.NoError(t, validar(t.Context(), client, clave))
-			var wg sync.WaitGroup
-			wg.Go(func() { assert.NoError(t, validar(t.Context(), client, clave)) })
-			synctest.Wait()
-			require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrInvalidSOLCredentials)
-			wg.Wait()
-			require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrSOLCredentialsBlocked)
-			require.NoError(t, client.CPE.Olvidar(t.Context(), credenciales))
-			start := time.Now()
-			together(10, func(int) { assert.NoError(t, validar(t.Context(), client, clave)) })
-			assert.Equal(t, 2*time.Second, time.Since(start), "one goes first")
-		})
+	inBubble(t, "a late success undoes no refusal", func(t *testing.T) {
+		accepted := raw(200, verdict)
+		client, _ := answers(t, accepted, after(5*time.Second, accepted), refused, slowly(accepted))
+		require.NoError(t, validar(t.Context(), client, clave))
+		var wg sync.WaitGroup
+		wg.Go(func() { assert.NoError(t, validar(t.Context(), client, clave)) })
+		synctest.Wait()
+		require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrInvalidSOLCredentials)
+		wg.Wait()
+		require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrSOLCredentialsBlocked)
+		require.NoError(t, client.CPE.Olvidar(t.Context(), credenciales))
+		start := time.Now()
+		together(10, func(int) { assert.NoError(t, validar(t.Context(), client, clave)) })
+		assert.Equal(t, 2*time.Second, time.Since(start), "one goes first")
 	})
 }

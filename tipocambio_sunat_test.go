@@ -238,7 +238,7 @@ func TestARateThatCameLateIsNotTakenForNone(t *testing.T) {
 
 // slow returns a client of the mock whose answers take a moment, so that none are of the same time.
 func slow(t *testing.T, srv *mockserver.Server, opts ...fiscope.Option) *fiscope.Client {
-	client := srv.Client(append(opts, fiscope.WithHTTPClient(&http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+	client := srv.Client(append(opts, fiscope.WithHTTPClient(&http.Client{Transport: handler(func(r *http.Request) (*http.Response, error) {
 		time.Sleep(time.Millisecond)
 		return srv.Transport().RoundTrip(r)
 	})}))...)
@@ -249,7 +249,7 @@ func slow(t *testing.T, srv *mockserver.Server, opts ...fiscope.Option) *fiscope
 // A provider that answers with the last rate that it has, as lenient reading lets pass, does not make it that of the day.
 func TestTheRateOfAnotherDateIsNone(t *testing.T) {
 	at(t, "2026-11-20 18:00:00", func(t *testing.T, _ *mockserver.Server) {
-		client := newClient(t, roundTripper(raw(200, change(price, "2026-11-20", "2026-11-18"))), fiscope.WithLenientReading())
+		client := newClient(t, handler(raw(200, change(price, "2026-11-20", "2026-11-18"))), fiscope.WithLenientReading())
 		_, err := client.TipoCambio.SUNAT(t.Context(), viernes)
 		require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
 		var resp fiscope.Response
@@ -262,35 +262,37 @@ func TestTheRateOfAnotherDateIsNone(t *testing.T) {
 }
 
 // refusesToDial is a transport that reaches nobody, and says so.
-var refusesToDial = roundTripper(func(r *http.Request) (*http.Response, error) {
+var refusesToDial = handler(func(r *http.Request) (*http.Response, error) {
 	httptrace.ContextClientTrace(r.Context()).GetConn("x")
 	return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
 })
 
-// The error of a walk says what became of all its queries, also if the last of them was not sent. No older rate is taken.
+// The error of a walk says what became of all its queries, also if the last of them was not sent.
 func TestTheErrorOfAWalkTellsWhatWasSent(t *testing.T) {
-	none := raw(404, contract(t, "tipocambio_404.json"))
-	spent := raw(404, contract(t, "tipocambio_404.json"), "X-RateLimit-Limit: 100", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2026-11-21T05:00:00Z")
+	none, none0 := raw(404, contract(t, "tipocambio_404.json")), raw(404, contract(t, "tipocambio_404.json"), "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2026-11-21T05:00:00Z")
 	for name, test := range map[string]struct {
 		answers  []handler
 		class    error
 		attempts int
 		delivery fiscope.Delivery
 	}{
-		"no answer of the contract":          {[]handler{none, raw(404, "<html>not here</html>")}, fiscope.ErrMalformedResponse, 2, fiscope.DeliveryAnswered},
-		"the quota is spent after the first": {[]handler{spent}, fiscope.ErrQuotaExceeded, 1, fiscope.DeliveryAnswered},
+		"one is tried again":                 {[]handler{none, raw(503, ""), none, raw(429, "")}, fiscope.ErrQuotaExceeded, 4, fiscope.DeliveryAnswered},
+		"the quota is spent after the first": {[]handler{none0}, fiscope.ErrQuotaExceeded, 1, fiscope.DeliveryAnswered},
 		"the last gets no answer":            {[]handler{none, broken(syscall.ECONNRESET)}, fiscope.ErrUnavailable, 4, fiscope.DeliveryUnknown},
 		"a day is not answered":              {[]handler{raw(503, ""), raw(503, ""), raw(503, ""), ratesOf(t, 0)}, fiscope.ErrUnavailable, 3, fiscope.DeliveryAnswered},
-		"nothing is sent":                    {[]handler{handler(refusesToDial)}, fiscope.ErrUnavailable, 3, fiscope.DeliveryNotSent},
+		"nothing is sent":                    {[]handler{refusesToDial}, fiscope.ErrUnavailable, 3, fiscope.DeliveryNotSent},
+		"none of ten days has a rate":        {[]handler{none}, fiscope.ErrNotFound, 6, fiscope.DeliveryAnswered},
 	} {
 		t.Run(name, func(t *testing.T) {
 			at(t, "2026-11-20 18:00:00", func(t *testing.T, _ *mockserver.Server) {
-				_, err := newClient(t, &service{answers: test.answers}).TipoCambio.SUNAT(t.Context(), fecha(t, "2026-11-02"))
+				var resp fiscope.Response
+				err := second(newClient(t, &service{answers: test.answers}).TipoCambio.SUNAT(t.Context(), fecha(t, "2026-11-02"), fiscope.WithResponse(&resp)))
 				require.ErrorIs(t, err, test.class)
 				var e *fiscope.Error
 				require.ErrorAs(t, err, &e)
 				assert.Equal(t, fiscope.OpTipoCambioSUNAT, e.Op)
 				assert.Equal(t, test.attempts, e.Attempts)
+				assert.Equal(t, test.attempts, resp.Attempts)
 				assert.Equal(t, test.delivery, e.Delivery, err)
 			})
 		})
@@ -350,6 +352,7 @@ func TestADatingRefusesLocally(t *testing.T) {
 		assert.Equal(t, 1, n, month)
 	}
 	assert.Empty(t, s.seen())
+	assert.EqualValues(t, 11, client.Stats().Avoided[fiscope.AvoidedInvalid])
 }
 
 // ratesOf answers with the rate of each business day but some, which it has at its hour. Its answers have the Date of its
@@ -458,7 +461,7 @@ func TestATableWithLostDays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			at(t, test.now, func(t *testing.T, _ *mockserver.Server) {
-				client := newClient(t, roundTripper(ratesOf(t, 0, lost...)))
+				client := newClient(t, handler(ratesOf(t, 0, lost...)))
 				var marked []string
 				var resp fiscope.Response
 				queries := 0

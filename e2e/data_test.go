@@ -56,7 +56,7 @@ func TestData(t *testing.T) {
 	page = open(t, srv.page("datos"), english)
 	page.expect(`answer 400.*data|status of 400`)
 	file = filepath.Join(t.TempDir(), "datos.json")
-	for _, load := range [][2]string{{"2060000", `line 1: contribuyente "2060000": ruc does not have 11 digits`}, {"20600000005", "Done"}} {
+	for _, load := range [][2]string{{"2060000", `line 1: taxpayer "2060000": ruc does not have 11 digits`}, {"20600000005", "Done"}} {
 		require.NoError(t, os.WriteFile(file, []byte(`{"contribuyentes": [{"ruc": "`+load[0]+`", "razonSocial": "DE PRUEBA"}]}`), 0o600))
 		choose := page.find("button", like("^File"))
 		require.NoError(t, chromedp.Do(page.ctx, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {

@@ -139,7 +139,7 @@ func TestTheyRun(t *testing.T) {
 	})
 	t.Run("observabilidad", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		said := &testservice.Until{Says: "Ctrl-C termina", Then: cancel}
+		said := &testservice.Output{Says: "Ctrl-C termina", Then: cancel}
 		cmd := exec.CommandContext(ctx, filepath.Join(bin, "observabilidad"))
 		cmd.Stdout, cmd.Env = said, append(os.Environ(), "FISCOPE_BASE_URL=")
 		require.Error(t, cmd.Run(), "it serves until it is ended")

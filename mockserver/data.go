@@ -66,7 +66,7 @@ func (d Data) firstWrong() (member string, item int, err error) {
 }
 
 // firstError returns the first item that is invalid or a duplicate.
-func firstError[T any, ID comparable](list []T, check func(T) error, id func(T) ID) (int, error) {
+func firstError[Item any, ID comparable](list []Item, check func(Item) error, id func(Item) ID) (int, error) {
 	seen := make(map[ID]int, len(list))
 	for i, item := range list {
 		if err := check(item); err != nil {
@@ -110,12 +110,12 @@ func (d Data) merge(other Data) Data {
 	}
 }
 
-func merged[T any, ID comparable](first, then []T, id func(T) ID) []T {
+func merged[Item any, ID comparable](first, then []Item, id func(Item) ID) []Item {
 	again := make(map[ID]bool, len(then))
 	for _, item := range then {
 		again[id(item)] = true
 	}
-	kept := slices.DeleteFunc(slices.Clone(first), func(item T) bool { return again[id(item)] })
+	kept := slices.DeleteFunc(slices.Clone(first), func(item Item) bool { return again[id(item)] })
 	return append(kept, then...)
 }
 

@@ -111,9 +111,9 @@ func (d *dataset) export() Data {
 }
 
 // without returns the items of list that others does not contain; nil if it contains all.
-func without[T any](list, others []T) (kept []T) {
+func without[Item any](list, others []Item) (kept []Item) {
 	for _, item := range list {
-		if !slices.ContainsFunc(others, func(other T) bool { return reflect.DeepEqual(item, other) }) {
+		if !slices.ContainsFunc(others, func(other Item) bool { return reflect.DeepEqual(item, other) }) {
 			kept = append(kept, item)
 		}
 	}

@@ -104,7 +104,7 @@ func (e *entry) shown() Request {
 	r.Answer = string(e.answer)
 	r.RequestHeaders, r.ResponseHeaders = redact.Map(e.sent), redact.Map(e.answered)
 	if e.endedTurn > 0 {
-		r.Ms = float64(e.ended.Sub(e.arrived).Microseconds()) / 1000
+		r.Ms = float64(max(e.ended.Sub(e.arrived).Microseconds(), 1)) / 1000 // 0 means in flight
 	}
 	return r
 }

@@ -72,10 +72,10 @@ func Readings() []Reading {
 }
 
 // EachAssumption runs a subtest for each of the [Readings].
-func EachAssumption[TB interface {
-	Run(name string, test func(TB)) bool
-}](t TB, test func(TB, Assumptions)) {
+func EachAssumption[Subtest interface {
+	Run(name string, test func(Subtest)) bool
+}](t Subtest, test func(Subtest, Assumptions)) {
 	for _, r := range Readings() {
-		t.Run(r.Name, func(t TB) { test(t, r.Assumptions) })
+		t.Run(r.Name, func(t Subtest) { test(t, r.Assumptions) })
 	}
 }

@@ -139,6 +139,9 @@ func TestTheMillisecondsOfACall(t *testing.T) {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		synctest.Wait()
 		assert.InDelta(t, 90_000, srv.Requests()[1].Ms, 1e-9, "until it was cut")
+		_, err = api.try("GET", "/api/contribuyentes/search?razonSocial=sunat", "")
+		require.NoError(t, err)
+		assert.Positive(t, srv.Requests()[2].Ms, "it is not under way, though it took no time")
 	})
 }
 

@@ -55,7 +55,7 @@ func TestLinesOverTheEndOfAChunk(t *testing.T) {
 
 // A longer line than a row's is seen to be longer, and costs no memory.
 func TestLongLines(t *testing.T) {
-	for _, length := range []int{longestLine, longestLine + 1, longestLine + 2, chunkSize - 1, chunkSize, chunkSize + 1, 3*chunkSize + 5} {
+	for _, length := range []int{longestLine, longestLine + 1, longestLine + 2, chunkSize - 1, chunkSize, chunkSize + 1, 3*chunkSize + 5, 2 * chunks * chunkSize} {
 		lines, _ := linesOf(t, "a\n"+strings.Repeat("x", length)+"\r\nb")
 		require.Len(t, lines, 3)
 		assert.Equal(t, "a", lines[0])

@@ -2,6 +2,7 @@ package padron
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -42,5 +43,22 @@ func TestLeast(t *testing.T) {
 			require.Equal(t, slices.Min(list[l:r]), list[at])
 		}
 		assert.Equal(t, slices.Min(list), list[offsets.least(0, n)])
+	}
+}
+
+// TestEndOf finds the end of what comes first. It looks at few.
+func TestEndOf(t *testing.T) {
+	for _, from := range []int{0, 3} {
+		for end := from; end < 140; end++ {
+			for to := end; to < 150; to++ {
+				looks := 0
+				require.Equal(t, end, endOf(from, to, func(i int) bool {
+					require.True(t, from <= i && i < to)
+					looks++
+					return i < end
+				}))
+				require.LessOrEqual(t, looks, 2*bits.Len(uint(end-from))+1)
+			}
+		}
 	}
 }

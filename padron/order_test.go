@@ -122,6 +122,7 @@ func TestLongWordsAlike(t *testing.T) {
 	for i := range 20 { // the shortest of those that are not active stand after the longest that are
 		rows = append(rows, padron.RowForTest{RUC: fmt.Sprintf("10%09d", i), Estado: "BAJA DE OFICIO"})
 	}
+	rows = append(rows, padron.RowForTest{RUC: "10000000020", Nombre: strings.Repeat("a", 300) + "g", Estado: "BAJA DE OFICIO"})
 	x, registry := indexOf(t, rows), inMemory(t, rows)
 	for _, ways := range [][2]int{{100, 2000}, {0, 1}, {1, 0}} {
 		defer padron.SetCosts(ways[0], ways[1])()

@@ -85,7 +85,7 @@ func TestASecondCtrlC(t *testing.T) {
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), self, "lote", "prov.csv")
 	ctrlC := func() { assert.NoError(t, cmd.Process.Signal(os.Interrupt)) }
-	stderr := &testservice.Until{Says: "otra vez Ctrl-C corta", Then: ctrlC}
+	stderr := &testservice.Output{Says: "otra vez Ctrl-C corta", Then: ctrlC}
 	cmd.Stderr = stderr
 	require.NoError(t, cmd.Start())
 	_, err = srv.WaitRequests(t.Context(), mockserver.Filter{}, 1)

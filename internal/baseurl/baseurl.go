@@ -78,19 +78,16 @@ func misplaced(r rune) bool {
 	return strings.ContainsRune(` \<>"{}|^`+"`", r) || r == utf8.RuneError || !unicode.IsPrint(r)
 }
 
-// isHost reports whether s is an IP address, or names separated by dots, the last of them not a number. They need not
-// be ASCII: net/http converts them.
+// isHost reports whether s is an IP address, or names separated by dots, of at most 63 bytes each (RFC 1035, 2.3.4), the
+// last of them not a number. They need not be ASCII: net/http converts them.
 func isHost(s string) bool {
 	if _, err := netip.ParseAddr(s); err == nil {
 		return true
 	}
 	names := strings.Split(strings.TrimSuffix(s, "."), ".")
 	return strings.Trim(names[len(names)-1], "0123456789") != "" && !slices.ContainsFunc(names, func(name string) bool {
-		return name == "" || len(name) > longestLabel || strings.ContainsFunc(name, func(r rune) bool {
+		return name == "" || len(name) > 63 || strings.ContainsFunc(name, func(r rune) bool {
 			return !unicode.In(r, unicode.Letter, unicode.Digit, unicode.Mark) && r != '-' && r != '_'
 		})
 	})
 }
-
-// The longest name between two dots (RFC 1035, 2.3.4).
-const longestLabel = 63

@@ -16,7 +16,7 @@ const (
 	memory   = 10_000           // inputs remembered: a duplicate of one costs no query
 	several  = 5                // consecutive failures after which the batch pauses ...
 	patience = 10 * time.Minute // ... for this long at most
-	tries    = 5                // failures of an input, not counting probes, after which it is delivered
+	tries    = 5                // failures of an input, not counting probes, after which it is delivered. TooFast counts only if it was alone
 	few      = 8                // inputs left at the end of all that are delivered after two minutes without an answer
 )
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -228,15 +229,15 @@ func TestABatch(t *testing.T) {
 			func(in, times int, _ time.Duration) error {
 				return map[bool]error{true: errSlower}[in == 5 && times < 3]
 			},
-			alone, []string{"0", "1", "2", "3", "5", "6", "4", "7", "8"}, 9, nil, 40 * time.Second,
-			[]string{"1@0", "2@0", "3@0", "4@0", "5@0", "6@20", "5@20", "7@40", "5@40", "8@40", "9@40"},
+			alone, []string{"0", "1", "2", "3", "5", "4", "6", "7", "8"}, 9, nil, 40 * time.Second,
+			[]string{"1@0", "2@0", "3@0", "4@0", "5@0", "5@20", "6@40", "5@40", "7@40", "8@40", "9@40"},
 		},
 		"too fast, with the pause given": {
 			func(in, times int, _ time.Duration) error {
-				return map[bool]error{true: errPaced}[in == 5 && times < 5]
+				return map[bool]error{true: errPaced}[in == 5 && times < 6]
 			},
-			alone, []string{"0", "1", "2", "3", "5", "6", "7", "8", "4"}, 9, nil, 12 * time.Second,
-			[]string{"1@0", "2@0", "3@0", "4@0", "5@0", "6@3", "5@3", "7@6", "5@6", "8@9", "5@9", "9@12", "5@12"},
+			alone, []string{"0", "1", "2", "3", "5", "6", "4", "7", "8"}, 9, nil, 15 * time.Second,
+			[]string{"1@0", "2@0", "3@0", "4@0", "5@0", "5@3", "6@6", "5@6", "5@9", "7@12", "5@12", "5@15", "8@15", "9@15"},
 		},
 		"too fast, every input": {from(5, errSlower), batch.Policy{Concurrency: 1, MaxFailures: -1}, answered(0, 4), 4, errSlower, 10 * time.Minute, []string{}},
 		"others go first": {
@@ -276,6 +277,41 @@ func TestABatch(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A few that always fail are no outage: each is delivered as failed, and the batch goes on.
+func TestAFewThatAlwaysFail(t *testing.T) {
+	for failure, most := range map[error]int{errDown: 8, errSlower: 2} {
+		for few := 1; few <= most; few++ {
+			synctest.Test(t, func(t *testing.T) {
+				s := taking(func(in int) time.Duration { return time.Duration(in%3+1) * time.Second }, func(in, _ int, _ time.Duration) error {
+					return map[bool]error{true: failure}[in > 20 && in <= 20+few]
+				})
+				lines, _, stopped := s.lines(t.Context(), wide, upTo(200)...)
+				require.NoError(t, stopped, "%d of %v: %v", few, failure, s.asked)
+				assert.Len(t, lines, 200)
+				for in := range few {
+					assert.Contains(t, lines, fmt.Sprint(20+in, " ", failure))
+				}
+			})
+		}
+	}
+}
+
+// An outage that returns while inputs wait since the first one is noticed as soon.
+func TestAnOutageThatReturns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var again atomic.Int64
+		s := taking(func(int) time.Duration { return 100 * time.Millisecond }, func(_, _ int, since time.Duration) error {
+			if since > 17*time.Second {
+				again.Add(1)
+			}
+			return map[bool]error{true: errDown}[since > time.Second && since < 16*time.Second || since > 17*time.Second]
+		})
+		_, _, stopped := s.lines(t.Context(), batch.Policy{Concurrency: 8, MaxFailures: 20}, upTo(1200)...)
+		require.ErrorIs(t, stopped, errDown)
+		assert.Less(t, again.Load(), int64(50))
+	})
 }
 
 // To read ahead does not mean to wait for inputs that are still to come.

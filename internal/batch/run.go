@@ -45,6 +45,7 @@ type run[E, A any] struct {
 	until time.Time     // when to probe with one input
 	pause time.Duration // before the next probe
 	ahead int           // inputs that it reads: 0 for 1, 8, 64, 512, and then as far as the window
+	paced bool          // the service asked for the pause: its first probe repeats the oldest input, alone
 	last  bool          // the few inputs left are probed together, and delivered if they fail
 }
 
@@ -56,7 +57,7 @@ type query[E, A any] struct {
 	positions []int // positions waiting for the answer
 	queued    bool  // it was the first of the queue
 	alone     bool  // it probes while the batch pauses
-	tries     int   // failures other than as a probe
+	tries     int   // failures that count
 	delivered bool
 	answer    A
 	err       error
@@ -113,7 +114,7 @@ func (b *run[E, A]) stopProgress(err error) {
 // ask sends the next query: the first of the queue or, if several of these failed since the last answer, a newer input.
 // A row of inputs that always fail must not look like an outage: each probe of a pause reads further ahead.
 func (b *run[E, A]) ask() bool {
-	queued, waiting, start := b.works && b.doubts < several && len(b.queue) > 0, len(b.queue), time.Now()
+	queued, waiting, start := (b.works || b.paced) && b.doubts < several && len(b.queue) > 0, len(b.queue), time.Now()
 	for n := 0; !queued && n < max(1, b.ahead) && b.canRead() && time.Since(start) < time.Second; n++ {
 		if !b.read() {
 			return false
@@ -129,7 +130,7 @@ func (b *run[E, A]) ask() bool {
 		at = rand.IntN(waiting)
 	}
 	q := b.queue[at]
-	q.queued, b.queue = queued, slices.Delete(b.queue, at, at+1)
+	q.queued, b.paced, b.queue = queued, false, slices.Delete(b.queue, at, at+1)
 	b.send(q)
 	return true
 }
@@ -229,7 +230,7 @@ func (b *run[E, A]) fail(q *query[E, A]) bool {
 	} else {
 		b.failures++
 	}
-	if !q.alone {
+	if q.alone == (q.queued && v.Outcome == TooFast) { // beside others the pace is no fault of this input
 		q.tries++
 	}
 	keeps := !v.Once && !b.last && q.tries < tries && (v.Outcome == TooFast || v.Fallback == nil && most > 0 && (v.Outcome == Away || waits))
@@ -260,6 +261,7 @@ func (b *run[E, A]) wait(q *query[E, A]) {
 	switch {
 	case b.away.IsZero():
 		b.away, b.pause, b.works = now, cmp.Or(q.verdict.Pause, time.Second), false
+		b.paced = q.verdict.Outcome == TooFast
 	case q.alone && q.verdict.Outcome == TooFast:
 		b.pause = cmp.Or(q.verdict.Pause, min(2*b.pause, time.Minute))
 	case q.alone:

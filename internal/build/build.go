@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Module is the path of this module.
-const Module = "github.com/fiscope/fiscope"
+// The path of this module.
+const module = "github.com/fiscope/fiscope"
 
 // Unversioned is the Version if it is unknown: a go.mod or go.work names a folder, or another tool built the program.
 const Unversioned = "(devel)"
@@ -31,12 +31,18 @@ var Read = sync.OnceValue(func() Info {
 	return Of(info)
 })
 
-// Of returns the Info of a program with this build information.
+// Of returns the Info of a program with this build information. If this module is replaced, the replacement's version
+// counts: a folder has none.
 func Of(info *debug.BuildInfo) Info {
-	if info.Main.Path != Module { // the commit is the main module's
-		return Info{Version: dependency(info.Deps)}
+	b := Info{Version: Unversioned}
+	for _, m := range append(info.Deps, &info.Main) {
+		if m.Path == module {
+			b.Version = cmp.Or(cmp.Or(m.Replace, m).Version, Unversioned)
+		}
 	}
-	b := Info{Version: cmp.Or(info.Main.Version, Unversioned)}
+	if info.Main.Path != module { // the commit is the main module's
+		return b
+	}
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":
@@ -48,15 +54,4 @@ func Of(info *debug.BuildInfo) Info {
 		}
 	}
 	return b
-}
-
-// dependency returns the version of this module among others. If it is replaced, the replacement's version counts: a
-// folder has none.
-func dependency(modules []*debug.Module) string {
-	for _, m := range modules {
-		if m.Path == Module {
-			return cmp.Or(cmp.Or(m.Replace, m).Version, Unversioned)
-		}
-	}
-	return Unversioned
 }

@@ -2,7 +2,10 @@ package dayquota_test
 
 import (
 	"encoding/json"
+	"math/rand/v2"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -154,6 +157,24 @@ func TestWhatAHeaderDoesNotCountIsTakenOff(t *testing.T) {
 	}
 	a.asks(store.Granted, says(89))
 	assert.Equal(t, 89, a.day.Left)
+}
+
+func TestTheLowerOfTwoHeadersCounts(t *testing.T) {
+	a := open(t)
+	late := a.wants(store.Granted)
+	a.asks(store.Granted, says(500))
+	a.commit(late, says(900))
+	assert.Equal(t, 500, a.day.Left)
+	late, odd := a.wants(store.Granted), a.wants(store.Granted)
+	assert.Equal(t, 498, odd.Left)
+	a.commit(odd, says(10))
+	for range 5 {
+		a.asks(store.Granted, silent)
+	}
+	a.commit(late, says(12))
+	assert.Equal(t, 5, a.day.Left, "it was reserved before that was known")
+	a.asks(store.Granted, says(479))
+	assert.Equal(t, 479, a.day.Left, "this one after it")
 }
 
 func TestAReserveIsKept(t *testing.T) {
@@ -373,4 +394,62 @@ func TestAGateIsADay(t *testing.T) {
 	assert.Equal(t, store.Granted, r.Grant)
 	gate.Commit(noon, r, says(0))
 	assert.Equal(t, store.Reservation{Grant: store.Spent, Until: midnight}, gate.Reserve(noon, 0))
+}
+
+// 60 goroutines use the quota of two days, and no more of it. Answers may have no headers; attempts are not sent, or fail.
+func TestManyGoroutinesUseTheQuotaAndNoMore(t *testing.T) {
+	const quota = 1500
+	chance := func(percent int) bool { return rand.IntN(100) < percent }
+	for unheaded, more := range map[int]int{0: 0, 50: 60, 90: 60} { // a probe served without a header opens a day until a refusal
+		synctest.Test(t, func(t *testing.T) {
+			var gate dayquota.Gate
+			var mu sync.Mutex
+			var probes, refusals, charged int
+			reset := time.Now().Add(3 * time.Hour)
+			answer := func(g store.Grant) (o store.Outcome) {
+				mu.Lock()
+				defer mu.Unlock()
+				if g == store.Probe {
+					probes++
+				}
+				switch {
+				case chance(5):
+					return unsent
+				case unheaded > 0 && chance(10):
+					charged = min(quota, charged+rand.IntN(2))
+					return failed
+				case charged == quota:
+					o, refusals = refused, refusals+1
+				default:
+					o, charged = silent, charged+1
+				}
+				if !chance(unheaded) {
+					o.Remaining, o.Reset = quota-charged, reset
+				}
+				return o
+			}
+			for range 2 {
+				var users sync.WaitGroup
+				for range 60 {
+					users.Go(func() {
+						for time.Now().Before(reset.Add(-time.Minute)) {
+							if r := gate.Reserve(time.Now(), 0); r.Grant == store.Spent {
+								time.Sleep(rand.N(time.Minute))
+							} else {
+								time.Sleep(rand.N(200 * time.Millisecond))
+								o := answer(r.Grant)
+								time.Sleep(rand.N(200 * time.Millisecond))
+								gate.Commit(time.Now(), r, o)
+							}
+						}
+					})
+				}
+				users.Wait()
+				assert.GreaterOrEqual(t, charged, quota*95/100)
+				time.Sleep(2 * time.Minute) // the next day
+				charged, reset = 0, reset.Add(24*time.Hour)
+			}
+			assert.LessOrEqual(t, refusals, probes+more)
+		})
+	}
 }

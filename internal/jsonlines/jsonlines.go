@@ -26,15 +26,9 @@ type Line struct {
 type File struct {
 	mu     sync.Mutex
 	file   *os.File
-	end    int64            // of the last complete line
-	last   map[string]state // of each input
-	synced time.Time        // when it was last synced to the disk
-}
-
-// state is what the last line of an input says.
-type state struct {
-	asOf    time.Time
-	pending bool
+	end    int64           // of the last complete line
+	last   map[string]Line // of each input, without its answer
+	synced time.Time       // when it was last synced to the disk
 }
 
 const begins = `{"input":`
@@ -42,8 +36,8 @@ const begins = `{"input":`
 // Of reads which inputs are done in a file that was opened to read and write. If it refuses the file, it closes it and
 // leaves it as it is.
 func Of(file *os.File) (*File, error) {
-	f := &File{file: file, last: map[string]state{}}
-	end, err := scan(file, func(l Line) { f.last[l.Input] = state{l.AsOf, l.Pending} })
+	f := &File{file: file, last: map[string]Line{}}
+	end, err := scan(file, func(l Line) { f.last[l.Input] = Line{AsOf: l.AsOf, Pending: l.Pending} })
 	if err == nil {
 		err = file.Truncate(end) // drop an incomplete last line
 	}
@@ -102,7 +96,7 @@ func (f *File) Record(l Line) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	before, seen := f.last[l.Input]
-	if seen && (l.Pending && l.AsOf.Before(before.asOf) || !before.pending && l.AsOf.Equal(before.asOf)) {
+	if seen && (l.Pending && l.AsOf.Before(before.AsOf) || !before.Pending && l.AsOf.Equal(before.AsOf)) {
 		return nil
 	}
 	n, err := f.file.WriteAt(append(text, '\n'), f.end)
@@ -110,7 +104,7 @@ func (f *File) Record(l Line) error {
 		return err // the next line overwrites what was written of this one
 	}
 	f.end += int64(n)
-	f.last[l.Input] = state{l.AsOf, l.Pending}
+	f.last[l.Input] = Line{AsOf: l.AsOf, Pending: l.Pending}
 	if time.Since(f.synced) < time.Second {
 		return nil
 	}
@@ -123,7 +117,7 @@ func (f *File) Done(input string) (asOf time.Time, done bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	before, seen := f.last[input]
-	return before.asOf, seen && !before.pending
+	return before.AsOf, seen && !before.Pending
 }
 
 // Close syncs the file to the disk, and closes it.

@@ -91,6 +91,8 @@ func TestInputsOfACutFile(t *testing.T) {
 		f = open(t, path)
 		_, done := f.Done("9")
 		require.True(t, done, "what follows a cut line is whole")
+		_, done = f.Done("0")
+		require.Equal(t, strings.Contains(left, `"0"`), done, "what was before stays")
 		require.NoError(t, f.Close())
 	}
 }

@@ -16,9 +16,6 @@ type Outage struct {
 	calls int       // that failed since the last line
 }
 
-// logEvery is the pause between two lines of an outage.
-const logEvery = time.Minute
-
 // Count counts a call that failed.
 func (o *Outage) Count() {
 	o.mu.Lock()
@@ -38,7 +35,7 @@ func (o *Outage) Log(repeat bool) (calls int, logged bool) {
 	if !o.open {
 		o.open, o.began = true, now
 	}
-	calls, o.calls, o.next = o.calls, 0, now.Add(logEvery)
+	calls, o.calls, o.next = o.calls, 0, now.Add(time.Minute)
 	return calls, true
 }
 

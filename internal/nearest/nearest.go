@@ -16,17 +16,11 @@ const (
 	otherMethod = 4
 )
 
-// longest bounds the work for one path, in bytes.
-const longest = 200
-
 // Of returns the route that differs least from a request, and the first of several. The difference counts the letters
 // of segments that differ, are missing or are extra; case is ignored. It is near if the path has at least a third of
 // the route's letters. routes must not be empty.
 func Of(method, path string, routes []Route) (best int, near bool) {
-	if method == "HEAD" {
-		method = "GET"
-	}
-	got := segments(strings.ToLower(path[:min(len(path), longest)]))
+	got := segments(strings.ToLower(path))
 	least := -1
 	cost := func(got, want []string) int {
 		return distance(got, want, func(string) int { return tooMany }, func(s string) int { return len(s) }, replacing)

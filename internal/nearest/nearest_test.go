@@ -16,8 +16,8 @@ func TestOf(t *testing.T) {
 		{"GET", "/api/things/search"},
 		{"GET", "/api/things/{id}"},
 		{"POST", "/api/jobs/start"},
-		{"GET", "/api/rate"},
 		{"DELETE", "/api/rate"},
+		{"GET", "/api/rate"},
 	}
 	for request, want := range map[string]string{
 		"GET /api/thing/search":                   "GET /api/things/search",
@@ -30,8 +30,8 @@ func TestOf(t *testing.T) {
 		"POST /api/start":                         "POST /api/jobs/start",
 		"POST /jobs/begin":                        "POST /api/jobs/start",
 		"GET /api/v2/rate":                        "GET /api/rate",
-		"HEAD /api/rates":                         "GET /api/rate",
 		"DELETE /api/rates":                       "DELETE /api/rate",
+		"PUT /api/rate":                           "DELETE /api/rate",
 		"GET ":                                    "GET /api/rate",
 		"GET /":                                   "GET /api/rate",
 		"GET /" + strings.Repeat("/rate", 10_000): "GET /api/rate",

@@ -13,9 +13,6 @@ import (
 // Marker replaces a secret.
 const Marker = "[secreto]"
 
-// withheld replaces a text that repeats a secret.
-const withheld = "(not shown: it repeats a credential)"
-
 // Secrets are texts that are never shown.
 type Secrets []string
 
@@ -87,21 +84,17 @@ func (s Secrets) Sentence(text string) (string, bool) {
 // Line returns our own text, or that of an error's cause, on one line and with RUCs abridged, or withheld if it repeats
 // a secret.
 func (s Secrets) Line(text string) string {
-	text = strings.Join(strings.Fields(strings.Map(visible, text)), " ")
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsGraphic(r) || unicode.IsSpace(r) {
+			return r
+		}
+		return -1
+	}, text)
+	text = strings.Join(strings.Fields(text), " ")
 	if s.in(text) {
-		return withheld
+		return "(not shown: it repeats a credential)"
 	}
 	return Cut(abridge(text, rucLen-1), 300)
-}
-
-func visible(r rune) rune {
-	switch {
-	case unicode.IsSpace(r):
-		return ' '
-	case unicode.IsGraphic(r):
-		return r
-	}
-	return -1
 }
 
 // Cut returns at most n runes of s, with an ellipsis if something was left out.

@@ -16,12 +16,12 @@ type Server struct {
 
 	mu    sync.Mutex
 	busy  map[net.Conn]struct{} // connections with an answer in flight
-	quiet chan struct{}         // while closing: closed once none is busy
+	quiet func()                // called whenever none is busy
 }
 
 // Start serves ln with a server's Handler, ConnContext, ErrorLog and timeouts, until [Server.Close].
 func Start(ln net.Listener, of *http.Server) *Server {
-	s := &Server{http: of, ln: ln, done: make(chan struct{}), busy: map[net.Conn]struct{}{}}
+	s := &Server{http: of, ln: ln, done: make(chan struct{}), busy: map[net.Conn]struct{}{}, quiet: func() {}}
 	s.http.ConnState = s.track
 	s.http.DisableGeneralOptionsHandler = true // net/http would answer "OPTIONS *" by itself, with an empty 200
 	s.http.Protocols = new(http.Protocols)
@@ -40,10 +40,8 @@ func (s *Server) track(c net.Conn, state http.ConnState) {
 		s.busy[c] = struct{}{}
 		return
 	}
-	delete(s.busy, c)
-	if len(s.busy) == 0 && s.quiet != nil {
-		close(s.quiet)
-		s.quiet = nil
+	if delete(s.busy, c); len(s.busy) == 0 {
+		s.quiet()
 	}
 }
 
@@ -54,18 +52,14 @@ func (s *Server) Close(ctx context.Context) error {
 	err := s.ln.Close()
 	<-s.done
 	s.http.SetKeepAlivesEnabled(false) // closes idle connections, and busy ones after their answer
-	quiet := make(chan struct{})
+	ctx, end := context.WithCancel(ctx)
+	defer end()
 	s.mu.Lock()
-	if len(s.busy) == 0 {
-		close(quiet)
-	} else {
-		s.quiet = quiet
+	if s.quiet = end; len(s.busy) == 0 {
+		end()
 	}
 	s.mu.Unlock()
-	select {
-	case <-quiet:
-	case <-ctx.Done():
-	}
+	<-ctx.Done()
 	_ = s.http.Close() // its only error: the listener is already closed
 	return err
 }

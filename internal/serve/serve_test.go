@@ -2,12 +2,14 @@ package serve_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/fiscope/fiscope/internal/serve"
@@ -71,6 +73,71 @@ func TestCloseLetsAnAnswerInFlightFinish(t *testing.T) {
 			assert.Error(t, err, "nothing is accepted any more")
 		})
 	}
+}
+
+// pipes is a listener in memory.
+type pipes struct {
+	context.Context
+	end   context.CancelFunc
+	conns chan net.Conn
+}
+
+func (p pipes) Accept() (net.Conn, error) {
+	select {
+	case conn := <-p.conns:
+		return conn, nil
+	case <-p.Done():
+		return nil, net.ErrClosed
+	}
+}
+
+func (p pipes) Close() error { p.end(); return nil }
+
+func (p pipes) Addr() net.Addr { return nil }
+
+func TestCloseWaitsForAnAnswerInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, end := context.WithCancel(t.Context())
+		ln := pipes{ctx, end, make(chan net.Conn, 2)}
+		s := serve.Start(ln, &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			time.Sleep(time.Minute)
+			w.WriteHeader(http.StatusNoContent)
+		})})
+		client, conn := net.Pipe()
+		_, unused := net.Pipe()
+		ln.conns <- conn
+		ln.conns <- unused
+		_, err := io.WriteString(client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+		require.NoError(t, err)
+		synctest.Wait()
+		closed := make(chan error)
+		go func() { closed <- s.Close(t.Context()) }()
+		answer, err := io.ReadAll(client)
+		require.NoError(t, err)
+		assert.Regexp(t, `(?s)^HTTP/1.1 204 .*Connection: close`, string(answer))
+		require.NoError(t, <-closed)
+	})
+}
+
+func TestCloseDoesNotWaitForUnusedConnections(t *testing.T) {
+	ln := listen(t, "127.0.0.1:0")
+	s := serve.Start(ln, &http.Server{Handler: http.NotFoundHandler()})
+	unused, err := net.Dial("tcp", serve.Host(ln))
+	require.NoError(t, err)
+	defer unused.Close()
+	require.Equal(t, http.StatusNotFound, get("http://"+serve.Host(ln)), "the first connection was accepted, too")
+	begun := time.Now()
+	require.NoError(t, s.Close(t.Context()))
+	assert.Less(t, time.Since(begun), 4*time.Second, "http.Server.Shutdown waits for five")
+}
+
+type failing struct{ net.Listener }
+
+func (f failing) Close() error { return errors.Join(f.Listener.Close(), io.ErrShortWrite) }
+
+func TestCloseReportsTheListener(t *testing.T) {
+	s := serve.Start(failing{listen(t, "127.0.0.1:0")}, &http.Server{})
+	assert.ErrorIs(t, s.Close(t.Context()), io.ErrShortWrite)
 }
 
 func TestServerKeepsWhatItWasGiven(t *testing.T) {

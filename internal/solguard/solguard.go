@@ -30,12 +30,6 @@ import (
 // Memory is how long a verdict is remembered.
 const Memory = 24 * time.Hour
 
-// firstDoubt is how long the first unexplained refusal blocks.
-const firstDoubt = 5 * time.Minute
-
-// remembered is how many credentials are remembered; beyond that, the least recently used are forgotten.
-const remembered = 10_000
-
 // Guard decides which calls may send a credential.
 type Guard struct {
 	// KeyRefused says that lookups get a 401 too, so that an unexplained one is about the API key and blocks nothing.
@@ -45,8 +39,8 @@ type Guard struct {
 	key [16]byte // random, so that a remembered hash of a clave is useless elsewhere
 
 	mu     sync.Mutex
-	trying map[user]chan struct{} // users that one call is trying alone; closed when that call is done
-	known  *simplelru.LRU[id, *state]
+	trying map[user]chan struct{}     // users that one call is trying alone; closed when that call is done
+	known  *simplelru.LRU[id, *state] // the least recently used is forgotten
 }
 
 type id [sha256.Size]byte
@@ -76,8 +70,8 @@ func New(now func() time.Time) *Guard {
 		now = func() time.Time { return time.Now().Round(0) } // the monotonic clock stands still while a laptop sleeps
 	}
 	g := &Guard{now: now, trying: map[user]chan struct{}{}}
-	g.known, _ = simplelru.NewLRU[id, *state](remembered, nil) // fails for sizes below 1
-	_, _ = rand.Read(g.key[:])                                 // never fails
+	g.known, _ = simplelru.NewLRU[id, *state](10_000, nil) // fails for sizes below 1
+	_, _ = rand.Read(g.key[:])                             // never fails
 	return g
 }
 
@@ -133,7 +127,7 @@ func (g *Guard) try(c Credential) (_ *Permit, busy <-chan struct{}, _ error) {
 	}
 	background := alone || s.cut.After(s.accepted) && !s.background
 	s.background = s.background || background
-	return &Permit{guard: g, credential: c, state: s, refusal: s.refusal, began: now, alone: alone, background: background}, nil, nil
+	return &Permit{guard: g, credential: c, state: s, refusal: s.refusal, began: now, Alone: alone, Background: background}, nil, nil
 }
 
 func (g *Guard) state(c Credential) *state {
@@ -196,20 +190,15 @@ const (
 
 // Permit is a call's permission to send a credential.
 type Permit struct {
+	Alone      bool // other calls wait for this one: the credential was not accepted recently
+	Background bool // the call must get its answer even if its caller leaves
+
 	guard      *Guard
 	credential Credential
 	state      *state
 	refusal    *Refused // the last one before this permit
 	began      time.Time
-	alone      bool // other calls wait for this one
-	background bool
 }
-
-// Alone reports whether other calls wait for this one, because the credential was not accepted recently.
-func (p *Permit) Alone() bool { return p.alone }
-
-// Background reports whether the call must get its answer even if its caller leaves.
-func (p *Permit) Background() bool { return p.background }
 
 // Refused returns the refusal that arrived since the permit was given; nil if the credential may be sent now.
 func (p *Permit) Refused() error {
@@ -275,10 +264,10 @@ func (p *Permit) Release(v Verdict, least time.Duration) (counts time.Duration) 
 		if s.doubts == 0 || unchanged { // simultaneous refusals are one doubt
 			s.doubts++
 		}
-		counts = min(max(firstDoubt<<min(s.doubts-1, 16), least), Memory)
+		counts = min(max(5*time.Minute<<min(s.doubts-1, 16), least), Memory)
 		p.refuse(&Refused{Since: now, Until: now.Add(counts), Unexplained: true, Private: true})
 	}
-	s.background = s.background && !p.background
+	s.background = s.background && !p.Background
 	p.end()
 	return counts
 }
@@ -292,8 +281,8 @@ func (p *Permit) refuse(r *Refused) {
 
 // end lets the next waiting call go.
 func (p *Permit) end() {
-	if p.alone {
-		p.alone = false
+	if p.Alone {
+		p.Alone = false
 		close(p.guard.trying[p.credential.user])
 		delete(p.guard.trying, p.credential.user)
 	}

@@ -59,7 +59,7 @@ func inBubble(t *testing.T, name string, test func(*tried)) {
 func TestWhoGoesAlone(t *testing.T) {
 	inBubble(t, "unknown", func(c *tried) {
 		p := c.permit()
-		assert.True(c, p.Alone())
+		assert.True(c, p.Alone)
 		c.busy()
 		other := tried{c.T, c.guard, c.guard.Credential("20131312955", "miuser01", "otra")}
 		other.busy()
@@ -71,12 +71,18 @@ func TestWhoGoesAlone(t *testing.T) {
 	inBubble(t, "proven, for 15 minutes", func(c *tried) {
 		assert.Equal(c, solguard.Memory, c.permit().Release(solguard.Proven, 0))
 		for range 3 {
-			assert.False(c, c.permit().Alone())
+			assert.False(c, c.permit().Alone)
+		}
+		for usuario, clave := range map[string]string{"MIUSER0": "1clave", "MIUSER01": "clavE"} {
+			other := tried{c.T, c.guard, c.guard.Credential("20131312955", usuario, clave)}
+			p := other.permit()
+			assert.True(c, p.Alone)
+			p.Release(solguard.Nothing, 0)
 		}
 		time.Sleep(store.Recent - 1)
-		assert.False(c, c.permit().Alone())
+		assert.False(c, c.permit().Alone)
 		time.Sleep(time.Nanosecond)
-		assert.True(c, c.permit().Alone())
+		assert.True(c, c.permit().Alone)
 	})
 	inBubble(t, "proven, and answered for a day", func(c *tried) {
 		assert.Zero(c, c.permit().Release(solguard.Answered, 0), "before it is proven, it says nothing")
@@ -85,12 +91,12 @@ func TestWhoGoesAlone(t *testing.T) {
 			time.Sleep(store.Recent - 1)
 			left -= store.Recent - 1
 			p := c.permit()
-			assert.False(c, p.Alone())
+			assert.False(c, p.Alone)
 			assert.Equal(c, left, p.Release(solguard.Answered, 0))
 		}
 		time.Sleep(store.Recent)
 		p := c.permit()
-		assert.True(c, p.Alone())
+		assert.True(c, p.Alone)
 		assert.Zero(c, p.Release(solguard.Answered, 0))
 	})
 	inBubble(t, "proven, and a caller left", func(c *tried) {
@@ -100,31 +106,31 @@ func TestWhoGoesAlone(t *testing.T) {
 		cut.Release(solguard.Cut, 0)
 		for range 2 {
 			one, next := c.permit(), c.permit()
-			assert.True(c, one.Background())
-			assert.False(c, one.Alone(), "nobody waits")
-			assert.False(c, next.Background())
+			assert.True(c, one.Background)
+			assert.False(c, one.Alone, "nobody waits")
+			assert.False(c, next.Background)
 			next.Release(solguard.Nothing, 0)
-			assert.False(c, c.permit().Background(), "one at a time")
+			assert.False(c, c.permit().Background, "one at a time")
 			one.Release(solguard.Nothing, 0)
 		}
 		time.Sleep(time.Second)
 		other.Release(solguard.Proven, 0)
-		assert.False(c, c.permit().Background(), "another was accepted since")
+		assert.False(c, c.permit().Background, "another was accepted since")
 	})
 	inBubble(t, "proven elsewhere", func(c *tried) {
 		p := c.permit()
 		p.Accepted(ago(time.Hour), ago(time.Minute))
-		assert.False(c, p.Alone())
-		assert.False(c, c.permit().Alone())
+		assert.False(c, p.Alone)
+		assert.False(c, c.permit().Alone)
 		p.Release(solguard.Nothing, 0)
 	})
 	inBubble(t, "proven elsewhere too long ago", func(c *tried) {
 		p := c.permit()
 		p.Accepted(ago(time.Hour), ago(store.Recent))
-		assert.True(c, p.Alone())
+		assert.True(c, p.Alone)
 		assert.True(c, p.Proven())
 		p.Accepted(ago(solguard.Memory), ago(time.Minute))
-		assert.False(c, p.Alone(), "an older one takes nothing away")
+		assert.False(c, p.Alone, "an older one takes nothing away")
 	})
 }
 
@@ -134,7 +140,7 @@ func TestARefusal(t *testing.T) {
 		time.Sleep(solguard.Memory - 1)
 		assert.True(c, c.refused().Private)
 		time.Sleep(time.Nanosecond)
-		assert.True(c, c.permit().Alone())
+		assert.True(c, c.permit().Alone)
 	})
 	inBubble(t, "ends what was let in before", func(c *tried) {
 		c.permit().Release(solguard.Proven, 0)
@@ -158,17 +164,17 @@ func TestARefusal(t *testing.T) {
 		time.Sleep(solguard.Memory)
 		p := c.permit()
 		p.Accepted(ago(solguard.Memory+time.Hour), ago(time.Minute))
-		assert.True(c, p.Alone())
+		assert.True(c, p.Alone)
 	})
 	inBubble(t, "that was forgotten undoes an older acceptance elsewhere, and not a newer", func(c *tried) {
 		c.permit().Release(solguard.Rejected, 0)
 		c.guard.Forget(c.name)
 		p := c.permit()
 		p.Accepted(ago(time.Minute), time.Now())
-		assert.True(c, p.Alone())
+		assert.True(c, p.Alone)
 		time.Sleep(time.Minute)
 		p.Accepted(time.Now(), time.Now())
-		assert.False(c, p.Alone())
+		assert.False(c, p.Alone)
 	})
 	inBubble(t, "is forgotten", func(c *tried) {
 		c.permit().Release(solguard.Rejected, 0)
@@ -177,7 +183,7 @@ func TestARefusal(t *testing.T) {
 		c.guard.Forget(c.name)
 		c.permit().Release(solguard.Proven, 0)
 		c.guard.Forget(c.name)
-		assert.False(c, c.permit().Alone(), "which takes nothing from a proof")
+		assert.False(c, c.permit().Alone, "which takes nothing from a proof")
 	})
 }
 
@@ -198,7 +204,7 @@ func TestADoubt(t *testing.T) {
 			assert.Equal(c, 5*time.Minute, p.Release(solguard.Doubtful, 0))
 		}
 		time.Sleep(5 * time.Minute)
-		assert.True(c, c.permit().Alone(), "one goes first, though it was proven")
+		assert.True(c, c.permit().Alone, "one goes first, though it was proven")
 	})
 	inBubble(t, "shortens no block", func(c *tried) {
 		c.permit().Release(solguard.Proven, 0)
@@ -224,7 +230,7 @@ func TestAWait(t *testing.T) {
 			wg.Go(func() {
 				p, err := c.guard.Acquire(c.Context(), c.name, time.Minute)
 				assert.NoError(c, err)
-				assert.False(c, p.Alone())
+				assert.False(c, p.Alone)
 			})
 		}
 		time.AfterFunc(time.Second, func() { first.Release(solguard.Proven, 0) })

@@ -15,6 +15,10 @@ import (
 type item struct {
 	ID  string `json:"id"`
 	Own own    `json:"own"`
+
+	Names    map[string]string
+	Anything any    `json:"anything"`
+	Skipped  string `json:"-"`
 }
 
 // own is a type with JSON of its own.
@@ -30,11 +34,11 @@ func (o *own) UnmarshalJSON(text []byte) error {
 }
 
 func TestItem(t *testing.T) {
-	text := []byte("\ufeff{\"a\": 1,\n\"list\": [{},\n[1],\n2],\n\"b\": {}}")
-	for i, line := range []int{2, 3, 4} {
+	text := []byte("\ufeff{\"a\": 1,\n\"list\": [\n{},\n[1],\n2],\n\"b\": {}}")
+	for i, line := range []int{3, 4, 5} {
 		assert.Equal(t, line, strictjson.Line(text, strictjson.Item(text, "list", i)))
 	}
-	assert.Equal(t, 5, strictjson.Line(text, strictjson.Item(text, "b", -1)))
+	assert.Equal(t, 6, strictjson.Line(text, strictjson.Item(text, "b", -1)))
 	assert.Zero(t, strictjson.Item(text, "none", 0))
 }
 
@@ -42,6 +46,9 @@ func TestDecode(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"right":            {`{"price": 3.750, "wait": "1.5s"}`, ""},
 		"with a BOM":       {"\ufeff" + `{"price": "3.750", "wait": "1.5s"}`, ""},
+		"anything":         {`{"price": 3.750, "wait": "1.5s", "list": [{"anything": {"a": {"b": [{}, "c"]}}}]}`, ""},
+		"of a map":         {`{"list": [{"Names": {"a": 5}}]}`, `1:26 "a" es un número: se espera un texto, entre comillas`},
+		"a skipped one":    {`{"list": [{"-": "x"}]}`, `1:11 no existe el miembro "-": los miembros son Names, anything, id, own`},
 		"unknown member":   {`{"precio": 4711}`, `1:1 no existe el miembro "precio": los miembros son list, price, wait`},
 		"another case":     {"{\n\"Price\": 4711}", `2:2 no existe el miembro "Price": se escribe "price"`},
 		"a long member":    {`{"` + strings.Repeat("x", 60) + `": 1}`, `1:1 no existe el miembro "` + strings.Repeat("x", 40) + `…": los miembros son list, price, wait`},
@@ -62,6 +69,9 @@ func TestDecode(t *testing.T) {
 		"not closed":       {"{\"list\":\n[", `2:10 el texto termina antes de tiempo: falta cerrar una llave, un corchete o una comilla`},
 		"no JSON":          {"hola", `1:0 no es JSON: hay una coma, una comilla o una llave que no corresponde (byte 1)`},
 		"text after it":    {"{}\n\n{}", `3:4 hay más texto después del valor`},
+		"a brace after it": {"{}}", `1:2 hay más texto después del valor`},
+		"not UTF-8 at all": {"\xd1", `1:0 no es UTF-8, como debe ser JSON: guárdelo en UTF-8`},
+		"UTF-16, reversed": {"\xfe\xff\x00{", `1:0 empieza con el BOM de UTF-16, y JSON debe ser UTF-8: guárdelo en UTF-8`},
 		"not UTF-8":        {"{\"list\":\n\"\xd1\"", `2:10 no es UTF-8, como debe ser JSON: guárdelo en UTF-8`},
 		"UTF-16":           {"\xff\xfe{\x00", `1:0 empieza con el BOM de UTF-16, y JSON debe ser UTF-8: guárdelo en UTF-8`},
 		"a member's own":   {"{\"list\": [\n{\"own\": {\"Wait\": \"1s\"}}]}", `2:20 no existe el miembro "Wait": se escribe "wait"`},

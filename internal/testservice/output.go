@@ -6,8 +6,11 @@ import (
 	"sync"
 )
 
-// Output is a buffer that a running program writes to.
+// Output is a buffer that a running program writes to. Once it holds Says, it calls Then, if there is one.
 type Output struct {
+	Says string
+	Then func()
+
 	mu   sync.Mutex
 	text bytes.Buffer
 }
@@ -16,7 +19,12 @@ type Output struct {
 func (o *Output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.text.Write(p)
+	n, err := o.text.Write(p)
+	if o.Then != nil && strings.Contains(o.text.String(), o.Says) {
+		o.Then()
+		o.Then = nil
+	}
+	return n, err
 }
 
 // String returns the text so far.
@@ -24,21 +32,4 @@ func (o *Output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.text.String()
-}
-
-// Until is an output that calls Then once when it holds Says.
-type Until struct {
-	Output
-	Says string
-	Then func()
-}
-
-// Write adds to the text.
-func (u *Until) Write(p []byte) (int, error) {
-	n, err := u.Output.Write(p)
-	if u.Then != nil && strings.Contains(u.String(), u.Says) {
-		u.Then()
-		u.Then = nil
-	}
-	return n, err
 }

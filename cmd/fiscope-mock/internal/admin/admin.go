@@ -68,7 +68,7 @@ func New(c Config) http.Handler {
 	if a.Page != nil {
 		a.mux.Handle(pagePrefix, a.Page)
 	}
-	a.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.refuse(w, noRoute(r)) })
+	a.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, noRoute(r)) })
 	return a
 }
 
@@ -80,7 +80,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Vary", "Accept")
 	}
 	if p := a.Access.refuses(r, isOpen(r.URL.Path) || a.isOfPage(r)); p != nil {
-		a.refuse(w, p)
+		a.refuse(w, r, p)
 		return
 	}
 	if r.URL.Path+"/" == Prefix && a.isOfPage(r) { // as people type it
@@ -89,13 +89,13 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !utf8.ValidString(r.URL.Path) { // a name in it could be stored, but not exported
-		a.refuse(w, invalid("escriba los nombres en UTF-8, y escapados como en toda URL", "la dirección no es UTF-8"))
+		a.refuse(w, r, invalid("escriba los nombres en UTF-8, y escapados como en toda URL", "la dirección no es UTF-8"))
 		return
 	}
 	// The mux would redirect other spellings of a path, with a text in English.
 	given := r.URL.EscapedPath() // as in the mux: %2F is part of a name
 	if clean := path.Clean(given); clean+"/" == Prefix && given != Prefix || given != clean && given != clean+"/" {
-		a.refuse(w, noRoute(r))
+		a.refuse(w, r, noRoute(r))
 		return
 	}
 	a.mux.ServeHTTP(w, r)
@@ -110,13 +110,13 @@ func (a *api) serve(methods map[string]endpoint, w http.ResponseWriter, r *http.
 	e, known := methods[method]
 	switch {
 	case !known:
-		a.refuse(w, wrongMethod(methods, a.control.WithoutKeys(r.Method)))
+		a.refuse(w, r, wrongMethod(methods, a.control.WithoutKeys(r.Method)))
 		return
 	case (method == http.MethodPost || method == http.MethodPut) && !isJSON(r) && hasBody(r):
-		a.refuse(w, &problem{http.StatusUnsupportedMediaType, codeMediaType, "el Content-Type no es application/json", "envíe Content-Type: application/json"})
+		a.refuse(w, r, &problem{http.StatusUnsupportedMediaType, codeMediaType, "el Content-Type no es application/json", "envíe Content-Type: application/json"})
 		return
 	case method != http.MethodGet && a.control.Recorded() && (strings.HasPrefix(e.path, "/_mock/contribuyentes/") || strings.HasPrefix(e.path, "/_mock/tiposcambio/")):
-		a.refuse(w, &problem{
+		a.refuse(w, r, &problem{
 			http.StatusConflict, codeRecorded, "los contribuyentes y tipos de cambio son los de la grabación o del servicio real: ponga una falla, o edite la grabación",
 			"vea las fallas en GET /_mock/faults",
 		})
@@ -124,7 +124,7 @@ func (a *api) serve(methods map[string]endpoint, w http.ResponseWriter, r *http.
 	}
 	answer, err := e.do(a, r)
 	if err != nil {
-		a.refuse(w, asProblem(err))
+		a.refuse(w, r, asProblem(err))
 		return
 	}
 	if method != http.MethodGet {
@@ -133,10 +133,13 @@ func (a *api) serve(methods map[string]endpoint, w http.ResponseWriter, r *http.
 	write(w, r, answer)
 }
 
-// refuse sends an error answer. It hides a key that was sent in a wrong place.
-func (a *api) refuse(w http.ResponseWriter, p *problem) {
+// refuse sends an error answer, in English if it is asked to. It hides a key that was sent in a wrong place.
+func (a *api) refuse(w http.ResponseWriter, r *http.Request, p *problem) {
 	shown := *p
 	shown.text = a.control.WithoutKeys(p.text)
+	if r.Header.Get("Accept-Language") == "en" {
+		shown.text, shown.hint = inEnglish(shown.text), inEnglish(shown.hint)
+	}
 	shown.write(w)
 }
 

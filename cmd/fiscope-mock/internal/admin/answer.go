@@ -72,7 +72,7 @@ func noRoute(r *http.Request) *problem {
 	}
 	text := "no existe esa ruta de administración"
 	if best, near := nearest.Of(r.Method, r.URL.Path, names); near {
-		text += ": ¿quiso decir " + names[best].String() + "?"
+		text = "no existe esa ruta de administración: ¿quiso decir " + names[best].String() + "?"
 	}
 	return &problem{http.StatusNotFound, codeNoRoute, text, "vea las que hay en GET /_mock/"}
 }

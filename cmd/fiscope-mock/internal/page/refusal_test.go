@@ -38,24 +38,31 @@ func TestRefusalsInEnglish(t *testing.T) {
 		{data, `{"tiposCambio": [{"fecha": "2026-11-22", "compra": 1, "venta": 2}]}`, no + "line 1: 2026-11-22 is a weekend or a national holiday: it has no rate (docs/contract.md, 4.4): correct it"},
 		{data, `{"usuarios": [{"ruc": "20131312955", "usuario": "A", "clave": "x"}, {"ruc": "20131312955", "usuario": "A", "clave": "x"}]}`, no + "line 1: items 2 and 1 of the list are the same: correct it"},
 	}
-	var refused []json.RawMessage
+	refused := []string{"no JSON"}
 	for _, c := range cases {
 		method, path, _ := strings.Cut(c.ask, " ")
 		r := httptest.NewRequestWithContext(t.Context(), method, "/_mock/"+path, strings.NewReader(c.body))
 		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept-Language", "en")
 		r.Header.Set("Authorization", "Bearer un-token-largo")
 		w := httptest.NewRecorder()
 		api.ServeHTTP(w, r)
-		refused = append(refused, w.Body.Bytes())
+		refused = append(refused, w.Body.String())
 	}
 	text, err := json.Marshal(refused)
 	require.NoError(t, err)
 	var said []string
 	modules(t, srv, `navigator.languages.unshift('en')
-		const { refusal } = await import(files + 'refusal.js')
-		say(await Promise.all(`+string(text)+`.map((body) => refusal({ json: async () => body }))))`, &said)
-	require.Len(t, said, len(cases))
+		const { put } = await import(files + 'server.js')
+		const said = []
+		for (const refused of `+string(text)+`) {
+			globalThis.fetch = async (path, { headers }) => new Response(refused, { status: headers['Accept-Language'] === 'en' ? 400 : 500 })
+			await put('data', {}).catch(({ message }) => said.push(message))
+		}
+		say(said)`, &said)
+	require.Len(t, said, 1+len(cases))
+	assert.Equal(t, "HTTP 400", said[0])
 	for i, c := range cases {
-		assert.Equal(t, c.says, said[i], c.body)
+		assert.Equal(t, c.says, said[1+i], c.body)
 	}
 }

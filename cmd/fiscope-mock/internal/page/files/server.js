@@ -1,17 +1,23 @@
 // What the page asks of the server, and how it follows the calls.
-import { refusal } from './refusal.js'
+import { language } from './text.js'
 
-// ask sends a request to the admin API, and returns the answer's JSON, or null without one. What the
-// server refuses is an error with its text and what to do.
-export async function ask(method, path, body) {
-  const options = { method, headers: {} }
+// send sends a request to the admin API. What the server refuses is an error with its text and what to do, in the page's language.
+export async function send(method, path, body) {
+  const options = { method, headers: { 'Accept-Language': language } }
   if (body !== undefined) {
     options.headers['Content-Type'] = 'application/json'
     options.body = typeof body === 'string' ? body : JSON.stringify(body)
   }
   const response = await fetch(path, options)
   if (response.status === 401 && path !== 'session') window.dispatchEvent(new Event('token'))
-  if (!response.ok) throw new Error(await refusal(response))
+  if (response.ok) return response
+  const { error = `HTTP ${response.status}`, hint } = await response.json().catch(() => ({}))
+  throw new Error(hint ? `${error}: ${hint}` : error)
+}
+
+// ask returns the answer's JSON, or null without one.
+async function ask(method, path, body) {
+  const response = await send(method, path, body)
   return response.status === 204 ? null : response.json()
 }
 

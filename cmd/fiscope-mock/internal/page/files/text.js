@@ -199,6 +199,12 @@ activeFaults|Fallas puestas|Active faults
 noFaults|No hay ninguna.|There are none.
 meets|Afecta a|Applies to
 everyCall|toda llamada|every call
+matchKey|clave de API {value}|key {value}
+matchRUC|RUC {value}
+matchQuestion|consulta {value}|asked for {value}
+matchAgent|User-Agent {value}
+matchNth|solo la llamada {value}|only call {value}
+matchFor|durante {value}|for {value}
 seen|Coincidencias|Seen
 hits|Afectadas|Hits
 faultActive|activa|active

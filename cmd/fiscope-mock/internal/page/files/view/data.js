@@ -1,7 +1,6 @@
 // The data as a file, and back to the start.
 import { button, checkbox, field, form, h, input, save } from '../element.js'
-import { refusal } from '../refusal.js'
-import { post, put } from '../server.js'
+import { post, put, send } from '../server.js'
 import { t } from '../text.js'
 
 export const id = 'datos'
@@ -20,8 +19,4 @@ export const make = () => [h('div', { class: 'cards' },
 
 const card = (name, content) => h('article', { class: 'card' }, h('h3', {}, t(name)), h('p', { class: 'hint' }, t(`${name}Means`)), content)
 
-async function download() {
-  const response = await fetch('data')
-  if (!response.ok) throw new Error(await refusal(response))
-  save('fiscope-mock.json', await response.blob())
-}
+const download = async () => save('fiscope-mock.json', await (await send('GET', 'data')).blob())

@@ -102,7 +102,9 @@ const row = ({ name, match, steps, seen, hits, active }) => h('tr', {}, head('',
 
 const waits = (step) => step.hold || step.latency || step.every || /hang|slow/.test(`${step.break} ${step.preset}`)
 
+const matchTexts = { key: 'matchKey', ruc: 'matchRUC', text: 'matchQuestion', userAgent: 'matchAgent', nth: 'matchNth', for: 'matchFor' }
+
 function matchText(match = {}) {
   const written = { op: (op) => op, times: (n) => n === 1 ? t('once').toLowerCase() : t('times', { n }) }
-  return Object.entries(match).map(([name, value]) => written[name]?.(value) ?? `${name} ${value}`).join(', ') || t('everyCall')
+  return Object.entries(match).map(([name, value]) => written[name]?.(value) ?? t(matchTexts[name], { value })).join(', ') || t('everyCall')
 }
