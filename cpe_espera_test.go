@@ -179,6 +179,18 @@ func TestAWaitThatRunsOutOfTimeKeepsItsAnswer(t *testing.T) {
 	})
 }
 
+func TestAWaitSendsNothingAfterItsTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, start := &service{answers: []handler{raw(200, verdict)}}, time.Now()
+		client := newClient(t, s, fiscope.WithRateLimit(1.0/3600, 1))
+		require.NoError(t, validar(t.Context(), client, clave))
+		_, err := client.CPE.Esperar(t.Context(), factura, credenciales, fiscope.EsperaPolicy{Timeout: time.Minute})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.LessOrEqual(t, time.Since(start), time.Minute)
+		assert.Len(t, s.seen(), 1)
+	})
+}
+
 func TestAWaitThatIsCancelledEndsAtOnce(t *testing.T) {
 	why := errors.New("the operator pressed Ctrl-C")
 	pending := verdicts(t, "en_proceso")[0]

@@ -92,6 +92,15 @@ func TestValidarRefusesLocallyAndNamesTheField(t *testing.T) {
 	}
 }
 
+func TestTheCredentialsOfACallWin(t *testing.T) {
+	s := &service{answers: []handler{raw(200, verdict)}}
+	client := newClient(t, s, fiscope.WithSOL(fiscope.CredencialesSOL{RUC: rucEmisor, Usuario: "OTRO0001", Clave: fiscope.NewSecreto("otra")}))
+	require.NoError(t, second(client.CPE.Validar(t.Context(), factura, credenciales)))
+	require.NoError(t, second(client.CPE.Validar(t.Context(), factura, fiscope.CredencialesSOL{})))
+	assert.Contains(t, s.seen()[0].body, `"usuarioSol":"MIUSER01"`)
+	assert.Contains(t, s.seen()[1].body, `"usuarioSol":"OTRO0001"`)
+}
+
 // What is unusual may be right: a series of another kind, a RUC of which a digit seems wrong, letters that are not ASCII.
 func TestValidarSendsWhatIsUnusual(t *testing.T) {
 	client, s := answers(t, raw(200, verdict))

@@ -203,6 +203,26 @@ func TestACallerWhoLeavesTheGateTakesNothing(t *testing.T) {
 	})
 }
 
+func TestASpentQuotaSaysUntilWhen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, _ := answers(t, raw(200, record, "X-RateLimit-Remaining: 3", "X-RateLimit-Reset: 2000-01-01T01:00:00Z"))
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		err := operations["consultar"](t.Context(), client, fiscope.WithQuotaReserve(5))
+		require.ErrorContains(t, err, "3 queries are left, and 5 are kept in reserve until 1999-12-31 20:00 (Lima)")
+	})
+}
+
+// A retry that the quota refuses leaves the error that it was for.
+func TestARetryThatTheQuotaRefuses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, s := answers(t, raw(503, `{"error":"caído","code":"X"}`, "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2000-01-01T12:00:00Z"))
+		err := operations["consultar"](t.Context(), client)
+		require.ErrorIs(t, err, fiscope.ErrUnavailable)
+		require.ErrorContains(t, err, "caído")
+		assert.Len(t, s.seen(), 1)
+	})
+}
+
 // Attempts without a network must not use up the day.
 func TestAnAttemptThatReachesNobodyTakesNothing(t *testing.T) {
 	client, s := newChangingClient(t, raw(200, record, "X-RateLimit-Remaining: 3", "X-RateLimit-Reset: "+time.Now().Add(time.Hour).UTC().Format(time.RFC3339)))
@@ -211,6 +231,7 @@ func TestAnAttemptThatReachesNobodyTakesNothing(t *testing.T) {
 	for range 5 {
 		require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrUnavailable)
 	}
+	assert.Equal(t, new(3), client.RateLimit().Remaining)
 	s.become(raw(200, record))
 	require.NoError(t, operations["consultar"](t.Context(), client))
 }
@@ -234,6 +255,7 @@ func TestWhatA429Says(t *testing.T) {
 		"queries are left":          {raw(429, `{"error":"x"}`, left, tomorrow), time.Minute, false, false},
 		"... in an hour":            {raw(429, "", left, tomorrow, "Retry-After: 3600"), time.Hour, false, false},
 		"none is left":              {raw(429, "", "X-RateLimit-Remaining: 0", tomorrow), 24 * time.Hour, true, true},
+		"... of no limit":           {raw(429, "", "X-RateLimit-Limit: 0", "X-RateLimit-Remaining: 0", tomorrow), 24 * time.Hour, true, true},
 		"a reset":                   {raw(429, `{"error":"x"}`, tomorrow), 24 * time.Hour, true, false},
 		"seconds":                   {raw(429, `{"error":"x"}`, "Retry-After: 30"), 30 * time.Second, false, false},
 		"an hour":                   {raw(429, "", "Retry-After: 3600"), time.Hour, true, true},
@@ -340,6 +362,17 @@ func TestALongRowOf429sThatSayNothingClosesTheGate(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestWithoutAGateA429ClosesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, s := newChangingClient(t, raw(429, ""), fiscope.WithoutQuotaGate())
+		for range 20 {
+			require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrQuotaExceeded)
+			time.Sleep(time.Minute)
+		}
+		assert.EqualValues(t, 20, s.asked.Load())
+	})
 }
 
 // Of two processes with one Store one only validates. It gets a 429.

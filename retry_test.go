@@ -178,6 +178,21 @@ func unsent(r *http.Request) (*http.Response, error) {
 	return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
 }
 
+func TestDeliveryIsThatOfAllAttempts(t *testing.T) {
+	for first, want := range map[*handler]fiscope.Delivery{
+		new(handler(refusesToDial)): fiscope.DeliveryNotSent,
+		new(broken(io.EOF)):         fiscope.DeliveryUnknown,
+		new(raw(503, "")):           fiscope.DeliveryUnknown,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			client, _ := answers(t, *first, handler(refusesToDial))
+			var e *fiscope.Error
+			require.ErrorAs(t, operations["consultar"](t.Context(), client), &e)
+			assert.Equal(t, want, e.Delivery)
+		})
+	}
+}
+
 func TestAnUnsentValidationIsRepeatedOnlyIfAsked(t *testing.T) {
 	p := fiscope.RetryPolicy{}
 	p.RetryUnsentPOST = true

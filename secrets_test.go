@@ -278,3 +278,17 @@ func TestOurOwnMessageHoldsNoSecret(t *testing.T) {
 	assert.False(t, strings.Contains(e.Message+err.Error(), short))
 	assert.Empty(t, s.requests)
 }
+
+// A panic of the transport, and the error of a Store, may repeat the key.
+func TestALogOfWhatOthersSayHoldsNoSecret(t *testing.T) {
+	var log bytes.Buffer
+	s := newMemoryStore()
+	s.fails = errors.New("unknown key " + apiKey)
+	broken := func(*http.Request) (*http.Response, error) { panic("boom " + apiKey) }
+	client := withStore(t, s, &service{answers: []handler{broken}}, fiscope.WithCoalescing(), fiscope.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+	require.Error(t, operations["consultar"](t.Context(), client))
+	require.NoError(t, client.Close(t.Context()))
+	assert.Contains(t, log.String(), "a call panicked in the background")
+	assert.Contains(t, log.String(), "the Store fails")
+	assert.False(t, strings.Contains(log.String(), apiKey))
+}

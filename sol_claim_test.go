@@ -278,6 +278,14 @@ func TestShortProcessesAndAnUnexplained401(t *testing.T) {
 	})
 }
 
+func TestTheFleetIgnoresTheCaseOfAUser(t *testing.T) {
+	s, other := newMemoryStore(), credenciales
+	other.Usuario = "miUser01"
+	require.ErrorIs(t, validar(t.Context(), withStore(t, s, &service{answers: []handler{raw(401, contract(t, "validar_401.json"))}}), clave), fiscope.ErrInvalidSOLCredentials)
+	client := withStore(t, s, &service{answers: []handler{raw(200, verdict)}})
+	require.ErrorIs(t, second(client.CPE.Validar(t.Context(), factura, other)), fiscope.ErrSOLCredentialsBlocked)
+}
+
 // A caller that leaves, reaches nobody or dies holds no claim for long.
 func TestAClaimIsGivenBack(t *testing.T) {
 	inBubble(t, "by an attempt that reached nobody", func(t *testing.T) {

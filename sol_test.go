@@ -209,6 +209,33 @@ func TestTheAuthoritysBadHours(t *testing.T) {
 	}
 }
 
+func TestTheBlockIsOfOneCredential(t *testing.T) {
+	client, s := answers(t, raw(401, contract(t, "validar_401.json")), raw(200, verdict))
+	refused := credenciales
+	refused.Clave = fiscope.NewSecreto("1" + clave)
+	require.Error(t, second(client.CPE.Validar(t.Context(), factura, refused)))
+	for name, c := range map[string]fiscope.CredencialesSOL{
+		"another RUC":  {RUC: "20100047218", Usuario: credenciales.Usuario, Clave: refused.Clave},
+		"another user": {RUC: credenciales.RUC, Usuario: "OTRO0001", Clave: refused.Clave},
+		"shifted":      {RUC: credenciales.RUC, Usuario: credenciales.Usuario + "1", Clave: credenciales.Clave},
+	} {
+		require.NoError(t, second(client.CPE.Validar(t.Context(), factura, c)), name)
+	}
+	refused.Usuario = "miUser01"
+	require.ErrorIs(t, second(client.CPE.Validar(t.Context(), factura, refused)), fiscope.ErrSOLCredentialsBlocked, "the portal ignores case")
+	assert.Len(t, s.seen(), 4)
+}
+
+func TestWhatContradictsItselfProvesNoCredential(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := newClient(t, &service{answers: []handler{slowly(raw(200, change(verdict, "Aceptado", "Error")))}}, fiscope.WithLenientReading())
+		require.NoError(t, validar(t.Context(), client, clave))
+		start := time.Now()
+		together(3, func(int) { assert.NoError(t, validar(t.Context(), client, clave)) })
+		assert.Equal(t, 3*time.Second, time.Since(start), "each goes alone")
+	})
+}
+
 // A batch whose caller pauses is not slowed.
 func TestABatchThatPausesGoesOnSideBySide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"net/http/httptrace"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -278,6 +279,7 @@ func TestTheErrorOfAWalkTellsWhatWasSent(t *testing.T) {
 		"one is tried again":                 {[]handler{none, raw(503, ""), none, raw(429, "")}, fiscope.ErrQuotaExceeded, 4, fiscope.DeliveryAnswered},
 		"the quota is spent after the first": {[]handler{none0}, fiscope.ErrQuotaExceeded, 1, fiscope.DeliveryAnswered},
 		"the last gets no answer":            {[]handler{none, broken(syscall.ECONNRESET)}, fiscope.ErrUnavailable, 4, fiscope.DeliveryUnknown},
+		"a day is not answered":              {[]handler{raw(503, ""), raw(503, ""), raw(503, ""), ratesOf(t, 0)}, fiscope.ErrUnavailable, 3, fiscope.DeliveryAnswered},
 		"nothing is sent":                    {[]handler{refusesToDial}, fiscope.ErrUnavailable, 3, fiscope.DeliveryNotSent},
 		"none of ten days has a rate":        {[]handler{none}, fiscope.ErrNotFound, 6, fiscope.DeliveryAnswered},
 	} {
@@ -295,6 +297,33 @@ func TestTheErrorOfAWalkTellsWhatWasSent(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestAQueryOfAnotherCallIsNotCounted(t *testing.T) {
+	at(t, "2026-11-18 16:55:00", func(t *testing.T, _ *mockserver.Server) {
+		client, _ := newChangingClient(t, slowly(ratesOf(t, 0)), fiscope.WithCoalescing())
+		var total atomic.Int64
+		together(5, func(int) {
+			got, err := client.TipoCambio.SUNAT(t.Context(), fecha(t, "2026-11-16"))
+			assert.NoError(t, err)
+			total.Add(int64(got.Consultas))
+		})
+		assert.EqualValues(t, 1, total.Load())
+	})
+}
+
+// This machine is a day behind.
+func TestTodayIsTheServices(t *testing.T) {
+	at(t, "2026-11-17 18:00:00", func(t *testing.T, _ *mockserver.Server) {
+		client, _ := answers(t, raw(200, record, "Date: Wed, 18 Nov 2026 23:00:00 GMT"), ratesOf(t, 24*time.Hour), raw(200, strings.Replace(price, "2026-11-20", "2026-11-18", 1), "Date: Wed, 18 Nov 2026 23:00:00 GMT"))
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		got, err := client.TipoCambio.MasReciente(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, "2026-11-18", got.TipoCambio.Fecha.String())
+		var resp fiscope.Response
+		require.NoError(t, second(client.TipoCambio.Hoy(t.Context(), fiscope.WithResponse(&resp))))
+		assert.Empty(t, resp.Warnings)
+	})
 }
 
 func TestADatingRefusesLocally(t *testing.T) {
