@@ -226,16 +226,6 @@ func TestTheBlockIsOfOneCredential(t *testing.T) {
 	assert.Len(t, s.seen(), 4)
 }
 
-func TestWhatContradictsItselfProvesNoCredential(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client := newClient(t, &service{answers: []handler{slowly(raw(200, change(verdict, "Aceptado", "Error")))}}, fiscope.WithLenientReading())
-		require.NoError(t, validar(t.Context(), client, clave))
-		start := time.Now()
-		together(3, func(int) { assert.NoError(t, validar(t.Context(), client, clave)) })
-		assert.Equal(t, 3*time.Second, time.Since(start), "each goes alone")
-	})
-}
-
 // A batch whose caller pauses is not slowed.
 func TestABatchThatPausesGoesOnSideBySide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
