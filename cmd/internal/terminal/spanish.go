@@ -89,10 +89,7 @@ var (
 
 // UsageError translates the library's error about a command line.
 func UsageError(_ context.Context, cmd *cli.Command, err error, _ bool) error {
-	of := cmd.Name
-	if cmd == cmd.Root() {
-		of = ""
-	}
+	of := strings.TrimSpace(strings.TrimPrefix(cmd.FullName(), cmd.Root().Name))
 	if flag := noSuchFlag.FindStringSubmatch(err.Error()); flag != nil {
 		near := strings.TrimLeft(cli.SuggestFlag(cmd.Flags, flag[1], false), "-")
 		ofCommand := func(c *cli.Command) bool {
