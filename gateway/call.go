@@ -172,11 +172,14 @@ func (c *call) validar() (any, error) {
 			texts[name] = text
 		}
 	}
-	missing := refusal{http.StatusBadRequest, "MISSING_FIELDS", "Faltan campos, o están vacíos: " + strings.Join(absent, ", ") + "."}
-	own := len(absent) == 3 && absent[0] == fields[4] // no credentials: the client's are used
+	sol := fields[4:]
+	own := len(absent) >= len(sol) && absent[len(absent)-len(sol)] == sol[0] // no credentials: the client's are used
+	if own {
+		absent = absent[:len(absent)-len(sol)]
+	}
 	switch {
-	case !own && len(absent) > 0:
-		return nil, missing
+	case len(absent) > 0:
+		return nil, missing(absent)
 	case len(mistyped) > 0:
 		return nil, refusal{http.StatusBadRequest, "INVALID_FIELD", "No son del tipo que pide el contrato: " + strings.Join(mistyped, ", ") + "."}
 	}
@@ -187,10 +190,14 @@ func (c *call) validar() (any, error) {
 		credenciales = fiscope.CredencialesSOL{RUC: texts["rucSolicitante"], Usuario: texts["usuarioSol"], Clave: fiscope.NewSecreto(texts["claveSol"])}
 	}
 	v, err := c.gateway.client.CPE.Validar(c.r.Context(), comprobante, credenciales, c.opts...)
-	if e := (*fiscope.Error)(nil); own && errors.As(err, &e) && e.StatusCode == 0 && e.Field == fields[4] { // nor has the client any
-		return nil, missing
+	if e := (*fiscope.Error)(nil); own && errors.As(err, &e) && e.StatusCode == 0 && e.Field == sol[0] { // nor has the client any
+		return nil, missing(sol)
 	}
 	return v, err
+}
+
+func missing(names []string) refusal {
+	return refusal{http.StatusBadRequest, "MISSING_FIELDS", "Faltan campos, o están vacíos: " + strings.Join(names, ", ") + "."}
 }
 
 // readObject reads the body. It refuses any encoding but UTF-8, which would change the clave.

@@ -434,7 +434,9 @@ func TestOwnCredentials(t *testing.T) {
 		assert.Equal(t, 200, s.ask("POST", cpe, receipt("rucSolicitante", none, "usuarioSol", none, "claveSol", none)).Code)
 	}
 	isError(t, s.ask("POST", cpe, receipt("claveSol", "")), 400, "MISSING_FIELDS")
-	isError(t, s.ask("POST", cpe, receipt("serie", "", "rucSolicitante", "", "usuarioSol", "", "claveSol", "")), 400, "MISSING_FIELDS")
+	incomplete := s.ask("POST", cpe, receipt("serie", "", "rucSolicitante", "", "usuarioSol", "", "claveSol", ""))
+	isError(t, incomplete, 400, "MISSING_FIELDS")
+	assert.NotContains(t, incomplete.Body.String(), "Sol")
 	isError(t, s.ask("POST", cpe, receipt("rucEmisor", `"1"`, "rucSolicitante", "", "usuarioSol", "", "claveSol", "")), 400, "INVALID_RUC")
 	mock.AssertSOLAttempts(t, mockserver.RUCSolicitante, mockserver.UsuarioSOL, 3)
 }
