@@ -135,7 +135,7 @@ var rucDeCampo = map[string]string{"ruc": "El RUC", "rucEmisor": "El RUC del emi
 // Texts for a clerk if the text of the class would mislead.
 const (
 	textoSinRUC        = "No se encontró ningún contribuyente con ese RUC: revíselo e intente de nuevo."
-	textoSinTipoCambio = "No se encontró el tipo de cambio de esa fecha: revísela e intente de nuevo."
+	textoSinTipoCambio = "No hay tipo de cambio de esa fecha: revísela; el de un día hábil suele salir después de las 17:00 de ese día."
 	textoSinRed        = "No se encontró el servicio de consultas: revise la conexión a internet; si funciona, la dirección (URL) del servicio."
 	textoDelReloj      = "El certificado del servicio de consultas no vale a esta fecha: revise la fecha y la hora de este equipo; si están bien, avise a quien administra este sistema."
 	textoDeDireccion   = "El servicio de consultas no está donde se le busca: revise la dirección (URL) del servicio, o avise a quien administra este sistema."
