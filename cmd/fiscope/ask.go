@@ -56,7 +56,7 @@ func showRUC(ctx context.Context, s *session, text string) error {
 		return err
 	}
 	if resp.Source == fiscope.SourceRespaldo {
-		s.note("El servicio no responde: los datos son del padrón del %s.", fiscope.FechaEnLima(resp.AsOf))
+		s.note("El servicio no los dio: los datos son del padrón del %s.", fiscope.FechaEnLima(resp.AsOf))
 	}
 	exit, verdict := problem, "✗ No está activo y habido: puede perder el crédito fiscal"
 	if c.ActivoYHabido() {

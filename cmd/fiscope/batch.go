@@ -30,7 +30,7 @@ mismo comando sigue donde quedó, y solo pregunta lo que falta. Lo que tiene má
 días que -dias se pregunta otra vez, al final; hasta entonces está pendiente.`
 
 // byRegistry, and a day, say why a taxpayer's answer is not final.
-const byRegistry = "el servicio no respondió; es del padrón del "
+const byRegistry = "el servicio no dio el dato; es del padrón del "
 
 // longest is the largest -dias.
 const longest = 9999
