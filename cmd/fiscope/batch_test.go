@@ -304,8 +304,9 @@ func TestStatesAndSoles(t *testing.T) {
 	stdout, _, _ = execute(t, "compras", "c.csv", "-json")
 	assert.Contains(t, stdout, `"se puede pagar": 28438.00`)
 
-	write(t, "d.csv", "20100070970;14;S001-7\n20100070970;01;F001-123\n20331898008;07;F001-9\n")
-	_, _, got = execute(t, "compras", "d.csv")
+	write(t, "d.csv", "RUC;Tipo;Comprobante;Total;Moneda\n20100070970;14;S001-7;;\n20100070970;01;F001-123;100;PEN\n20100070970;08;F001-8;100;USD\n20331898008;07;F001-9;;\n")
+	stdout, _, got = execute(t, "compras", "d.csv")
+	assert.Contains(t, stdout, "se puede pagar (S/ 100.00, y 1 sin importe en soles)")
 	assert.Equal(t, int(allWell), got)
 }
 

@@ -86,7 +86,7 @@ const shownRows = 10
 func (b *batch) report(states []*state, results []result) error {
 	counts, soles, exit := map[string]int{}, map[string]json.Number{}, allWell
 	for _, s := range states {
-		n, sum := tally(s, results)
+		n, _, sum := tally(s, results)
 		if n > 0 {
 			counts[s.name], exit = n, max(exit, s.exit)
 		}
@@ -137,8 +137,8 @@ func (b *batch) report(states []*state, results []result) error {
 	return err
 }
 
-// tally counts the rows of a state, and sums their soles, if any has an amount.
-func tally(s *state, results []result) (n int, sum decimal.NullDecimal) {
+// tally counts the rows of a state and those without an amount in soles, and sums the amounts, if there is one.
+func tally(s *state, results []result) (n, without int, sum decimal.NullDecimal) {
 	for _, r := range results {
 		if r.state != s {
 			continue
@@ -146,19 +146,24 @@ func tally(s *state, results []result) (n int, sum decimal.NullDecimal) {
 		n++
 		if r.soles.Valid {
 			sum = decimal.NullDecimal{Decimal: sum.Decimal.Add(r.soles.Decimal), Valid: true}
+		} else {
+			without++
 		}
 	}
-	return n, sum
+	return n, without, sum
 }
 
 func (b *batch) showState(s *state, results []result) {
-	count, sum := tally(s, results)
+	count, without, sum := tally(s, results)
 	if count == 0 {
 		return
 	}
 	const indent = "           "
 	name := s.name
-	if sum.Valid {
+	switch {
+	case sum.Valid && without > 0 && s == comprasPay: // a total that is taken for complete
+		name += fmt.Sprintf(" (%s, y %s sin importe en soles)", inSoles(sum.Decimal), terminal.Thousands(without))
+	case sum.Valid:
 		name += " (" + inSoles(sum.Decimal) + ")"
 	}
 	lines := fold(name+s.advice, terminal.UsualColumns-len("1234567  "))
