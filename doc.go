@@ -11,9 +11,9 @@
 // Every operation takes a context, its input and options for this call. It returns a result or an error: a result is
 // nil if and only if the error is not nil. A search without matches is an empty, non-nil slice.
 //
-// Make one Client for each process, share it, and call [Client.Close] before the process ends. It checks input before a
+// Make one Client for each process, share it, and call client.Close(ctx) before the process ends. It checks input before a
 // query is spent, stops when the quota is spent, and does not send a refused clave again for a day. A failed GET is
-// retried a few times; Validar, by default, never. [WithCache], [WithRespaldo] and [WithStore] help while the service
+// retried a few times, after a 500 once; Validar, by default, never. [WithCache], [WithRespaldo] and [WithStore] help while the service
 // is away; [WithLogger], [WithObserver] and [WithHook] show what happens.
 //
 // # Errors
