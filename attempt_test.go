@@ -132,7 +132,7 @@ func TestATransportThatBreaksTheRules(t *testing.T) {
 			return &http.Response{StatusCode: http.StatusOK}, errors.New("tls: bad certificate")
 		},
 	} {
-		client := newClient(t, handler(answer), fiscope.WithMaxRetries(0))
+		client := newClient(t, answer, fiscope.WithMaxRetries(0))
 		assert.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrUnavailable, name)
 	}
 	client, s := answers(t, broken(nil))
@@ -160,7 +160,7 @@ func TestAReasonIsSaidOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { cancel(errors.New("the shop is closing")) })
-		client := newClient(t, handler(broken(errors.New("no route"))), fiscope.WithRateLimit(0.1, 1))
+		client := newClient(t, broken(errors.New("no route")), fiscope.WithRateLimit(0.1, 1))
 		err := operations["consultar"](ctx, client)
 		assert.Regexp(t, `no route.*context canceled.*the shop is closing`, err.Error())
 		assert.NotRegexp(t, `shop.*shop|canceled.*canceled`, err.Error())

@@ -123,8 +123,8 @@ type measured struct {
 }
 
 func allMeasured(tb testing.TB) []measured {
-	found, missing := inMemory(tb), handler(raw(http.StatusNotFound, contract(tb, "consultar_404.json")))
-	accepted := handler(raw(http.StatusOK, contract(tb, "validar_200_aceptado.json")))
+	found, missing := inMemory(tb), raw(http.StatusNotFound, contract(tb, "consultar_404.json"))
+	accepted := raw(http.StatusOK, contract(tb, "validar_200_aceptado.json"))
 	byHand := func(rt http.RoundTripper) func() {
 		client := &http.Client{Transport: rt}
 		return func() {

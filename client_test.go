@@ -199,7 +199,7 @@ func TestANilContextIsAnInvalidRequest(t *testing.T) {
 		"alone":     nil,
 		"with more": {fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithObserver(func(ctx context.Context, _ fiscope.Event) { _ = ctx.Err() }), fiscope.WithLogger(slog.New(slog.DiscardHandler))},
 	} {
-		client := newClient(t, handler(raw(200, record)), opts...)
+		client := newClient(t, raw(200, record), opts...)
 		require.NoError(t, operations["consultar"](t.Context(), client)) // it may be in the cache now
 		errs := []error{
 			second(client.TipoCambio.UltimoPublicado(none, viernes)), second(client.TipoCambio.SUNAT(none, viernes)),

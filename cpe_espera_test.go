@@ -201,8 +201,8 @@ func TestAWaitThatIsCancelledEndsAtOnce(t *testing.T) {
 	}{
 		"in a pause":                  {[]handler{pending}, 2, fiscope.DeliveryAnswered},
 		"in an attempt":               {[]handler{pending, hangs}, 2, fiscope.DeliveryUnknown},
-		"before anything was sent":    {[]handler{handler(refusesToDial)}, 2, fiscope.DeliveryNotSent},
-		"after what reached somebody": {[]handler{raw(500, ""), handler(refusesToDial)}, 2, fiscope.DeliveryAnswered},
+		"before anything was sent":    {[]handler{refusesToDial}, 2, fiscope.DeliveryNotSent},
+		"after what reached somebody": {[]handler{raw(500, ""), refusesToDial}, 2, fiscope.DeliveryAnswered},
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			client, _ := answers(t, test.answers...)

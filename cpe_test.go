@@ -150,7 +150,7 @@ func TestWhatContradictsItselfProvesNoCredential(t *testing.T) {
 
 func TestLenientReadingOfEsValido(t *testing.T) {
 	for _, written := range []string{`"true"`, `1`, `"1"`, `"TRUE"`} {
-		client := newClient(t, handler(raw(200, change(verdict, `true`, written))), fiscope.WithLenientReading())
+		client := newClient(t, raw(200, change(verdict, `true`, written)), fiscope.WithLenientReading())
 		r, err := client.CPE.Validar(t.Context(), factura, credenciales)
 		require.NoError(t, err)
 		assert.True(t, r.EsValido, written)

@@ -266,7 +266,7 @@ func TestWhatAnErrorSaysToDo(t *testing.T) {
 		"a page with 400": {raw(400, "<html>"), fiscope.ErrInvalidRequest, 500, []string{"check the base URL"}, nil, "avise a quien"},
 		"a contradiction": {raw(200, change(record, rucSUNAT, rucEmisor)), fiscope.ErrMalformedResponse, 502, nil, []string{"proxy"}, ""},
 	} {
-		client := newClient(t, handler(test.answer), fiscope.WithMaxRetries(0))
+		client := newClient(t, test.answer, fiscope.WithMaxRetries(0))
 		err := operations["consultar"](t.Context(), client)
 		require.ErrorIs(t, err, test.class, name)
 		for _, text := range test.says {

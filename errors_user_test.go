@@ -77,7 +77,7 @@ func TestWhatAClerkReads(t *testing.T) {
 	}
 	for _, status := range []int{200, 204, 301, 400, 401, 403, 404, 408, 418, 429, 500, 503} {
 		for _, body := range []string{"", "null", `{"error":"El RUC ` + rucSUNAT + ` y la clave ` + clave + `","code":"X"}`} {
-			client := newClient(t, handler(raw(status, body)), fiscope.WithMaxRetries(0))
+			client := newClient(t, raw(status, body), fiscope.WithMaxRetries(0))
 			for _, op := range []string{"consultar", "validar"} {
 				all = append(all, operations[op](t.Context(), client))
 			}
@@ -106,7 +106,7 @@ func jsonError(body string, v any) error { return json.NewDecoder(strings.NewRea
 
 func TestWriteError(t *testing.T) {
 	var input struct{ RUC string }
-	brokenBody := newClient(t, handler(broken(io.ErrUnexpectedEOF)), fiscope.WithMaxRetries(0))
+	brokenBody := newClient(t, broken(io.ErrUnexpectedEOF), fiscope.WithMaxRetries(0))
 	busy := func(status int, d time.Duration, left *fiscope.RateLimit) error {
 		return fmt.Errorf("x: %w", &fiscope.Error{Err: fiscope.ErrQuotaExceeded, StatusCode: status, RetryAfter: d, RateLimit: left})
 	}

@@ -99,7 +99,7 @@ func TestAnEventSaysWhatTheCallerGets(t *testing.T) {
 		for by, opts := range alone {
 			t.Run(name+", "+by, func(t *testing.T) {
 				var w watch
-				client := newClient(t, handler(test.answer), append(append(w.options(), opts...), fiscope.WithMaxRetries(0))...)
+				client := newClient(t, test.answer, append(append(w.options(), opts...), fiscope.WithMaxRetries(0))...)
 				var resp fiscope.Response
 				err := operations[test.op](context.WithValue(t.Context(), keyOfCaller{}, "caller"), client, fiscope.WithResponse(&resp))
 				events, records := w.seen()
@@ -156,7 +156,7 @@ func TestEventsOfCallsWithoutAnAttempt(t *testing.T) {
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			var w watch
-			client := newClient(t, handler(test.answer), append(w.options(), fiscope.WithCache(fiscope.CachePolicy{}))...)
+			client := newClient(t, test.answer, append(w.options(), fiscope.WithCache(fiscope.CachePolicy{}))...)
 			before := 0
 			if test.first != "" {
 				_ = operations[test.first](t.Context(), client)
@@ -187,7 +187,7 @@ func TestEventsOfThoseWhoShareAQuery(t *testing.T) {
 		for by, opt := range coalesced {
 			inBubble(t, name+", "+by, func(t *testing.T) {
 				var w watch
-				client := newClient(t, handler(slowly(test.answer)), append(w.options(), opt, fiscope.WithMaxRetries(0))...)
+				client := newClient(t, slowly(test.answer), append(w.options(), opt, fiscope.WithMaxRetries(0))...)
 				var wg sync.WaitGroup
 				for i := range 2 {
 					wg.Go(func() {

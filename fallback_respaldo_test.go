@@ -95,7 +95,7 @@ func TestARespaldoAnswersIfTheServiceGaveNoUsableAnswer(t *testing.T) {
 			inBubble(t, name+", "+by, func(t *testing.T) {
 				ask := func(more ...fiscope.Option) (*fiscope.Contribuyente, fiscope.Response, error) {
 					opts := append(append(append([]fiscope.Option{fiscope.WithMaxRetries(0)}, shared...), test.opts...), more...)
-					client := newClient(t, handler(test.answer), opts...)
+					client := newClient(t, test.answer, opts...)
 					if test.first {
 						_, err := client.Contribuyentes.Consultar(t.Context(), rucEmisor)
 						require.NoError(t, err)
@@ -157,7 +157,7 @@ func TestARespaldoThatHasNothingLeavesTheServicesError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var w watch
-			client := newClient(t, handler(raw(503, `{"error":"caído","code":"X"}`)), append(w.options(), fiscope.WithMaxRetries(0), fiscope.WithRespaldo(test.respaldo))...)
+			client := newClient(t, raw(503, `{"error":"caído","code":"X"}`), append(w.options(), fiscope.WithMaxRetries(0), fiscope.WithRespaldo(test.respaldo))...)
 			var resp fiscope.Response
 			c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithResponse(&resp))
 			assert.Nil(t, c)
@@ -196,7 +196,7 @@ func TestWhatIsOddInARespaldoIsWarnedOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := archived(rucSUNAT)
 			test.change(&c)
-			client := newClient(t, handler(raw(501, "", "X-RateLimit-Limit: x")), fiscope.WithRespaldo(registro(func(context.Context, string) (*fiscope.Contribuyente, fiscope.Fecha, error) {
+			client := newClient(t, raw(501, "", "X-RateLimit-Limit: x"), fiscope.WithRespaldo(registro(func(context.Context, string) (*fiscope.Contribuyente, fiscope.Fecha, error) {
 				return &c, test.fecha, nil
 			})))
 			var resp fiscope.Response
@@ -226,7 +226,7 @@ func TestAnAnswerOfTheRespaldoIsSeen(t *testing.T) {
 			c := archived(ruc)
 			return &c, jueves, nil
 		})
-		client := newClient(t, handler(slowly(raw(503, ""))), append(w.options(), fiscope.WithHook(s.hook), fiscope.WithRespaldo(slow), fiscope.WithMaxRetries(0))...)
+		client := newClient(t, slowly(raw(503, "")), append(w.options(), fiscope.WithHook(s.hook), fiscope.WithRespaldo(slow), fiscope.WithMaxRetries(0))...)
 		var resp fiscope.Response
 		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp)))
 		assert.Equal(t, 4*time.Second, resp.Duration)
@@ -269,7 +269,7 @@ func TestARespaldoOfACallOrOfAClient(t *testing.T) {
 		"of a call without the cache":     {nil, append(ofCall, fiscope.WithoutCache()), "LLAMADA"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client := newClient(t, handler(raw(501, "")), test.client...)
+			client := newClient(t, raw(501, ""), test.client...)
 			c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, test.call...)
 			if test.want == "" {
 				require.ErrorIs(t, err, fiscope.ErrUnavailable)
@@ -279,7 +279,7 @@ func TestARespaldoOfACallOrOfAClient(t *testing.T) {
 			assert.Equal(t, test.want, c.RazonSocial)
 		})
 	}
-	client := newClient(t, handler(raw(501, "")), ofClient...)
+	client := newClient(t, raw(501, ""), ofClient...)
 	for range 4 { // after three failures it is asked first
 		require.ErrorIs(t, second(client.Contribuyentes.Buscar(t.Context(), fiscope.Busqueda{RazonSocial: rucSUNAT}, ofCall...)), fiscope.ErrUnavailable, "other operations have no use for it")
 		require.NoError(t, operations["consultar"](t.Context(), client))
@@ -357,10 +357,10 @@ func TestTheStoreKnowsAnAcceptedKey(t *testing.T) {
 		for when, later := range map[string]time.Duration{"the same day": time.Hour, "the next day": 25 * time.Hour} {
 			inBubble(t, name+", "+when, func(t *testing.T) {
 				s := newMemoryStore()
-				_ = operations["consultar"](t.Context(), withStore(t, s, handler(test.before)))
+				_ = operations["consultar"](t.Context(), withStore(t, s, test.before))
 				time.Sleep(later)
 				s.set(test.change)
-				expired := handler(raw(401, `{"error":"La clave venció.","code":"KEY_EXPIRED"}`))
+				expired := raw(401, `{"error":"La clave venció.","code":"KEY_EXPIRED"}`)
 				client := withStore(t, s, expired, fiscope.WithRespaldo(padronDelJueves(new(atomic.Int64))))
 				require.ErrorIs(t, consultar(t.Context(), client, 2), test.want)
 			})

@@ -123,7 +123,7 @@ func TestARespaldoThatHangs(t *testing.T) {
 			inBubble(t, name+", "+by, func(t *testing.T) {
 				var w watch
 				start := time.Now()
-				client := newClient(t, handler(raw(503, "")), append(append(w.options(), shared...), fiscope.WithMaxRetries(0), fiscope.WithRespaldo(registro(
+				client := newClient(t, raw(503, ""), append(append(w.options(), shared...), fiscope.WithMaxRetries(0), fiscope.WithRespaldo(registro(
 					func(ctx context.Context, ruc string) (*fiscope.Contribuyente, fiscope.Fecha, error) {
 						if !heeds {
 							time.Sleep(time.Minute)

@@ -99,7 +99,7 @@ func TestAHookIsToldWhatTheCallerGets(t *testing.T) {
 		for by, opts := range alone {
 			inBubble(t, name+", "+by, func(t *testing.T) {
 				var s, inner spans
-				client := newClient(t, handler(test.answer), append(opts, fiscope.WithHook(s.hook), fiscope.WithHook(inner.hook), fiscope.WithMaxRetries(0))...)
+				client := newClient(t, test.answer, append(opts, fiscope.WithHook(s.hook), fiscope.WithHook(inner.hook), fiscope.WithMaxRetries(0))...)
 				if test.first != "" {
 					_ = operations[test.first](t.Context(), client)
 				}

@@ -31,7 +31,7 @@ func TestProcessesShareAnAnswer(t *testing.T) {
 			time.Sleep(time.Until(viernes.SumarDias(7).En(fiscope.Lima)))
 			s := newMemoryStore()
 			process := func(h handler) *fiscope.Client {
-				return withStore(t, s, handler(h), fiscope.WithCache(fiscope.CachePolicy{StaleIfError: time.Hour}))
+				return withStore(t, s, h, fiscope.WithCache(fiscope.CachePolicy{StaleIfError: time.Hour}))
 			}
 			status := 200
 			if test.is != nil {
@@ -61,7 +61,7 @@ func TestProcessesShareAnAnswer(t *testing.T) {
 func TestAStoreLearnsNoSecretAndNoName(t *testing.T) {
 	names := func(baseURL, key string) map[string]bool {
 		s := newMemoryStore()
-		client, err := fiscope.NewClient(baseURL, key, fiscope.WithStore(s), fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithHTTPClient(&http.Client{Transport: handler(raw(200, record))}))
+		client, err := fiscope.NewClient(baseURL, key, fiscope.WithStore(s), fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithHTTPClient(&http.Client{Transport: raw(200, record)}))
 		require.NoError(t, err)
 		require.NoError(t, operations["consultar"](t.Context(), client))
 		require.Error(t, operations["validar"](t.Context(), client))
@@ -123,13 +123,13 @@ func TestWhatAStoreKeepsIsNotTrusted(t *testing.T) {
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			s := newMemoryStore()
-			writer := withStore(t, s, handler(raw(200, record)), fiscope.WithCache(fiscope.CachePolicy{}))
+			writer := withStore(t, s, raw(200, record), fiscope.WithCache(fiscope.CachePolicy{}))
 			require.NoError(t, operations["consultar"](t.Context(), writer))
 			require.NoError(t, writer.Close(t.Context()))
 			for key := range s.values {
 				s.values[key] = []byte(test.value)
 			}
-			client := withStore(t, s, handler(raw(503, "")), fiscope.WithCache(test.policy), fiscope.WithLenientReading())
+			client := withStore(t, s, raw(503, ""), fiscope.WithCache(test.policy), fiscope.WithLenientReading())
 			ask := func() bool {
 				var resp fiscope.Response
 				err := operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp))
@@ -150,7 +150,7 @@ func TestWhatAStoreKeepsIsNotTrusted(t *testing.T) {
 func TestAnAnswerThatEchoesTheKeyIsNotSaved(t *testing.T) {
 	for key, saved := range map[string]int{apiKey: 0, "token-del-gateway": 0, "nada": 1} {
 		s := newMemoryStore()
-		client := withStore(t, s, handler(raw(200, change(record, `"ruc"`, `"eco":"`+key+`","ruc"`))), fiscope.WithCache(fiscope.CachePolicy{}))
+		client := withStore(t, s, raw(200, change(record, `"ruc"`, `"eco":"`+key+`","ruc"`)), fiscope.WithCache(fiscope.CachePolicy{}))
 		for range 2 {
 			require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithHeader("X-Gateway", "token-del-gateway")))
 		}
@@ -162,7 +162,7 @@ func TestAnAnswerThatEchoesTheKeyIsNotSaved(t *testing.T) {
 
 func TestAStoredAnswerIsJSONThatPeopleRead(t *testing.T) {
 	s := newMemoryStore()
-	client := withStore(t, s, handler(raw(200, record)), fiscope.WithCache(fiscope.CachePolicy{}))
+	client := withStore(t, s, raw(200, record), fiscope.WithCache(fiscope.CachePolicy{}))
 	require.NoError(t, operations["consultar"](t.Context(), client))
 	require.NoError(t, client.Close(t.Context()))
 	for _, value := range s.values {

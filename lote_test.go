@@ -279,7 +279,7 @@ func TestABatchWithSomethingToStandIn(t *testing.T) {
 
 func TestALineSaysWhatIsKnownOfItsAnswer(t *testing.T) {
 	odd := strings.Replace(contract(t, "consultar_200.json"), rucSUNAT, rucEmisor, 1)
-	client := newClient(t, handler(raw(200, odd, "X-Request-Id: 7")), fiscope.WithLenientReading())
+	client := newClient(t, raw(200, odd, "X-Request-Id: 7"), fiscope.WithLenientReading())
 	lines, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), slices.Values([]string{rucSUNAT, rucSUNAT, "x"}), fiscope.LotePolicy{Concurrency: 1}))
 	require.Nil(t, stopped)
 	require.Len(t, lines, 3)

@@ -41,7 +41,7 @@ func TestAHeaderOfTheCaller(t *testing.T) {
 	fails := registro(func(context.Context, string) (*fiscope.Contribuyente, fiscope.Fecha, error) {
 		return nil, fiscope.Fecha{}, errors.New("no sirve " + token)
 	})
-	_, err = newClient(t, handler(raw(501, "")), fiscope.WithHeader("X-Gateway", token), fiscope.WithRespaldo(fails), fiscope.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))).
+	_, err = newClient(t, raw(501, ""), fiscope.WithHeader("X-Gateway", token), fiscope.WithRespaldo(fails), fiscope.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))).
 		Contribuyentes.Consultar(t.Context(), rucSUNAT)
 	require.ErrorIs(t, err, fiscope.ErrUnavailable)
 	assert.Contains(t, log.String(), "the Respaldo failed")

@@ -147,10 +147,10 @@ func TestAReserveOfWhichNothingIsKnown(t *testing.T) {
 	t.Run("with a Store", func(t *testing.T) { testUnknownReserve(t, fiscope.WithStore(newMemoryStore())) })
 	inBubble(t, "that the Store knows", func(t *testing.T) {
 		s := newMemoryStore()
-		other := withStore(t, s, handler(raw(200, record, "X-RateLimit-Remaining: 900", "X-RateLimit-Reset: 2000-01-01T12:00:00Z")))
+		other := withStore(t, s, raw(200, record, "X-RateLimit-Remaining: 900", "X-RateLimit-Reset: 2000-01-01T12:00:00Z"))
 		require.NoError(t, operations["consultar"](t.Context(), other))
 		synctest.Wait()
-		client := withStore(t, s, handler(raw(200, verdict)), fiscope.WithQuotaReserve(200))
+		client := withStore(t, s, raw(200, verdict), fiscope.WithQuotaReserve(200))
 		require.NoError(t, operations["validar"](t.Context(), client))
 		assert.Zero(t, client.Stats().ReserveUnknown)
 	})
@@ -227,7 +227,7 @@ func TestARetryThatTheQuotaRefuses(t *testing.T) {
 func TestAnAttemptThatReachesNobodyTakesNothing(t *testing.T) {
 	client, s := newChangingClient(t, raw(200, record, "X-RateLimit-Remaining: 3", "X-RateLimit-Reset: "+time.Now().Add(time.Hour).UTC().Format(time.RFC3339)))
 	require.NoError(t, operations["consultar"](t.Context(), client))
-	s.become(handler(refusesToDial))
+	s.become(refusesToDial)
 	for range 5 {
 		require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrUnavailable)
 	}
@@ -392,8 +392,8 @@ func TestA429ThatSaysNothingToOneOfAFleet(t *testing.T) {
 			if test.left {
 				answer = raw(200, record, "X-RateLimit-Remaining: 9993", "X-RateLimit-Reset: 2000-01-02T00:00:00Z")
 			}
-			lookups := withStore(t, s, handler(answer))
-			validates := withStore(t, s, handler(test.answer))
+			lookups := withStore(t, s, answer)
+			validates := withStore(t, s, test.answer)
 			require.NoError(t, operations["consultar"](t.Context(), lookups))
 			synctest.Wait()
 			require.ErrorContains(t, operations["validar"](t.Context(), validates), "HTTP 429")

@@ -180,12 +180,12 @@ func unsent(r *http.Request) (*http.Response, error) {
 
 func TestDeliveryIsThatOfAllAttempts(t *testing.T) {
 	for first, want := range map[*handler]fiscope.Delivery{
-		new(handler(refusesToDial)): fiscope.DeliveryNotSent,
-		new(broken(io.EOF)):         fiscope.DeliveryUnknown,
-		new(raw(503, "")):           fiscope.DeliveryUnknown,
+		new(refusesToDial):  fiscope.DeliveryNotSent,
+		new(broken(io.EOF)): fiscope.DeliveryUnknown,
+		new(raw(503, "")):   fiscope.DeliveryUnknown,
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			client, _ := answers(t, *first, handler(refusesToDial))
+			client, _ := answers(t, *first, refusesToDial)
 			var e *fiscope.Error
 			require.ErrorAs(t, operations["consultar"](t.Context(), client), &e)
 			assert.Equal(t, want, e.Delivery)
@@ -214,7 +214,7 @@ func TestAnUnsentValidationIsRepeatedOnlyIfAsked(t *testing.T) {
 		"not if it was answered": {asked, raw(503, ""), 1, fiscope.DeliveryAnswered},
 	} {
 		inBubble(t, name, func(t *testing.T) {
-			client := newClient(t, handler(test.answer), test.opts...)
+			client := newClient(t, test.answer, test.opts...)
 			var e *fiscope.Error
 			require.ErrorAs(t, operations["validar"](t.Context(), client), &e)
 			assert.Equal(t, test.attempts, e.Attempts)

@@ -157,7 +157,7 @@ func TestNoOutputHoldsASecret(t *testing.T) {
 // shownOf returns all that is shown of the calls with a key and a clave that are answered so.
 func shownOf(t *testing.T, answer handler, key string, own fiscope.Secreto) string {
 	var seen bytes.Buffer
-	client, err := fiscope.NewClient(baseURL, key, fiscope.WithHTTPClient(&http.Client{Transport: handler(answer)}), fiscope.WithMaxRetries(0),
+	client, err := fiscope.NewClient(baseURL, key, fiscope.WithHTTPClient(&http.Client{Transport: answer}), fiscope.WithMaxRetries(0),
 		fiscope.WithLogger(slog.New(slog.NewJSONHandler(&seen, &slog.HandlerOptions{Level: slog.LevelDebug}))),
 		fiscope.WithObserver(func(_ context.Context, e fiscope.Event) { fmt.Fprintf(&seen, "%+v %v", e, e.LogValue()) }))
 	require.NoError(t, err)

@@ -290,7 +290,7 @@ func TestTheDayAfterASpentQuota(t *testing.T) {
 				time.Sleep(100 * time.Millisecond)
 			}
 		}
-		today := withStore(t, s, handler(raw(http.StatusOK, verdict))) // a validation has no headers
+		today := withStore(t, s, raw(http.StatusOK, verdict)) // a validation has no headers
 		for range 3 {
 			require.NoError(t, validar(t.Context(), today, clave))
 		}
@@ -307,7 +307,7 @@ func (silent) Claim(ctx context.Context, _ string, _ time.Duration) (store.Claim
 
 func TestTheErrorOfAStoreThatHangsIsItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := withStore(t, silent{newMemoryStore()}, handler(raw(200, verdict)))
+		client := withStore(t, silent{newMemoryStore()}, raw(200, verdict))
 		together(20, func(n int) {
 			time.Sleep(time.Duration(n) * time.Millisecond)
 			err := validar(t.Context(), client, "nunca-vista-"+strconv.Itoa(n))
@@ -318,7 +318,7 @@ func TestTheErrorOfAStoreThatHangsIsItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newMemoryStore()
 		s.deaf = true
-		err := validar(t.Context(), withStore(t, s, handler(raw(200, verdict))), clave)
+		err := validar(t.Context(), withStore(t, s, raw(200, verdict)), clave)
 		assert.ErrorContains(t, err, "*fiscope_test.memoryStore did not answer in time: ", "it has no error of its own")
 	})
 }

@@ -292,12 +292,12 @@ func TestAClaimIsGivenBack(t *testing.T) {
 		s := newMemoryStore()
 		require.Error(t, validar(t.Context(), withStore(t, s, refusesToDial), clave))
 		start := time.Now()
-		require.NoError(t, validar(t.Context(), withStore(t, s, handler(raw(200, verdict))), clave))
+		require.NoError(t, validar(t.Context(), withStore(t, s, raw(200, verdict)), clave))
 		assert.Zero(t, time.Since(start))
 	})
 	t.Run("by one that reached nobody, to the next attempt", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s, start := &service{answers: []handler{handler(refusesToDial), raw(200, verdict)}}, time.Now()
+			s, start := &service{answers: []handler{refusesToDial, raw(200, verdict)}}, time.Now()
 			client := withStore(t, newMemoryStore(), s, fiscope.WithMaxRetries(1), fiscope.WithRetry(fiscope.RetryPolicy{Base: -1, RetryUnsentPOST: true}))
 			require.NoError(t, validar(t.Context(), client, clave))
 			assert.Zero(t, time.Since(start))
@@ -316,7 +316,7 @@ func TestAClaimIsGivenBack(t *testing.T) {
 		inBubble(t, "by a caller who leaves as it is granted after "+slow.String(), func(t *testing.T) {
 			s := newMemoryStore()
 			s.slow = slow
-			client := withStore(t, s, handler(raw(200, verdict)))
+			client := withStore(t, s, raw(200, verdict))
 			for step := time.Duration(0); step < 4*slow; step += slow / 2 {
 				ctx, cancel := context.WithCancel(t.Context())
 				time.AfterFunc(step, cancel)
@@ -326,7 +326,7 @@ func TestAClaimIsGivenBack(t *testing.T) {
 			require.NoError(t, client.Close(t.Context()))
 			s.set(sound)
 			start := time.Now()
-			require.NoError(t, validar(t.Context(), withStore(t, s, handler(raw(200, verdict))), clave))
+			require.NoError(t, validar(t.Context(), withStore(t, s, raw(200, verdict)), clave))
 			assert.Zero(t, time.Since(start))
 		})
 	}
@@ -335,7 +335,7 @@ func TestAClaimIsGivenBack(t *testing.T) {
 		s.enters = func(method string) {
 			s.set(func(s *memoryStore) { s.late = map[string]time.Duration{"Claim": 1500 * time.Millisecond}[method] })
 		}
-		client := withStore(t, s, handler(raw(200, verdict)))
+		client := withStore(t, s, raw(200, verdict))
 		require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrUnavailable)
 		require.NoError(t, client.Close(t.Context()))
 		assert.Empty(t, s.held)
@@ -347,7 +347,7 @@ func TestAClaimIsGivenBack(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
 		go func() { _ = validar(ctx, dead, clave) }()
 		synctest.Wait()
-		living := withStore(t, s, handler(raw(200, verdict)))
+		living := withStore(t, s, raw(200, verdict))
 		start := time.Now()
 		err := validar(t.Context(), living, clave)
 		require.ErrorContains(t, err, "another call is trying this SOL user")

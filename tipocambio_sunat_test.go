@@ -249,7 +249,7 @@ func slow(t *testing.T, srv *mockserver.Server, opts ...fiscope.Option) *fiscope
 // A provider that answers with the last rate that it has, as lenient reading lets pass, does not make it that of the day.
 func TestTheRateOfAnotherDateIsNone(t *testing.T) {
 	at(t, "2026-11-20 18:00:00", func(t *testing.T, _ *mockserver.Server) {
-		client := newClient(t, handler(raw(200, change(price, "2026-11-20", "2026-11-18"))), fiscope.WithLenientReading())
+		client := newClient(t, raw(200, change(price, "2026-11-20", "2026-11-18")), fiscope.WithLenientReading())
 		_, err := client.TipoCambio.SUNAT(t.Context(), viernes)
 		require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
 		var resp fiscope.Response
@@ -461,7 +461,7 @@ func TestATableWithLostDays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			at(t, test.now, func(t *testing.T, _ *mockserver.Server) {
-				client := newClient(t, handler(ratesOf(t, 0, lost...)))
+				client := newClient(t, ratesOf(t, 0, lost...))
 				var marked []string
 				var resp fiscope.Response
 				queries := 0

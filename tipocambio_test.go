@@ -100,7 +100,7 @@ func TestAnImpossibleRate(t *testing.T) {
 				require.ErrorContains(t, err, test.says)
 			}
 			var resp fiscope.Response
-			client = newClient(t, handler(raw(200, test.body)), fiscope.WithLenientReading())
+			client = newClient(t, raw(200, test.body), fiscope.WithLenientReading())
 			_, err = client.TipoCambio.Consultar(t.Context(), viernes, fiscope.WithResponse(&resp))
 			if !test.lenient {
 				require.ErrorIs(t, err, fiscope.ErrMalformedResponse)
