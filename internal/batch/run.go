@@ -230,7 +230,7 @@ func (b *run[E, A]) fail(q *query[E, A]) bool {
 	} else {
 		b.failures++
 	}
-	if q.alone == (q.queued && v.Outcome == TooFast) { // beside others the pace is no fault of this input
+	if pace := v.Outcome == TooFast; pace && q.alone && q.queued || !pace && !q.alone { // beside others the pace is no fault of this input
 		q.tries++
 	}
 	keeps := !v.Once && !b.last && q.tries < tries && (v.Outcome == TooFast || v.Fallback == nil && most > 0 && (v.Outcome == Away || waits))

@@ -34,7 +34,7 @@ type sentence struct {
 	english string
 }
 
-// sentences returns the table. What begins or is longer as a known text is more specific, and comes first.
+// sentences returns the table, the most specific first: those with the longest known beginning, then the longest.
 var sentences = sync.OnceValue(func() (list []sentence) {
 	lines := strings.FieldsFunc(table, func(r rune) bool { return r == '\n' })
 	slices.SortFunc(lines, func(a, b string) int {
