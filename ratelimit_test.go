@@ -29,7 +29,7 @@ func TestRateLimitHeaders(t *testing.T) {
 	}{
 		"none":                        {"-|-|-", nil, 0},
 		"all three":                   {"1000|999|2000-01-01T05:00:00Z", &fiscope.RateLimit{Limit: new(1000), Remaining: new(999), Reset: reset}, 0},
-		"zero is not absent":          {"-|0|-", &fiscope.RateLimit{Remaining: new(0)}, 0},
+		"zero is not absent":          {"1|0|-", &fiscope.RateLimit{Limit: new(1), Remaining: new(0)}, 0},
 		"blanks around":               {" 5 | 4 | 2000-01-01T05:00:00Z ", &fiscope.RateLimit{Limit: new(5), Remaining: new(4), Reset: reset}, 0},
 		"empty":                       {"||", &fiscope.RateLimit{}, 0},
 		"an unlimited plan":           {"-1|-1|-", nil, 0},
