@@ -105,8 +105,8 @@ func TestReadWithAWarningOrNone(t *testing.T) {
 		"the same member twice":        {"consultar", `{"estado":"BAJA",` + record[1:], nil}, // the last counts, as in every Go program
 		"blanks around a RUC":          {"consultar", change(record, rucSUNAT, " "+rucSUNAT+" "), []string{"ruc has blanks around it"}},
 		"no name":                      {"consultar", change(record, `"SUNAT"`, `" - "`), []string{"without a name"}},
-		"an unknown estado":            {"consultar", change(record, `ACTIVO`, `OTROS`), []string{`estado "OTROS" is unknown`}},
-		"an unknown condicion":         {"consultar", change(record, `HABIDO`, `EN LA LUNA`), []string{`condicion "EN LA LUNA" is unknown`}},
+		"an unknown estado":            {"consultar", change(record, `ACTIVO`, strings.Repeat("X", 40)), []string{`estado "` + strings.Repeat("X", 40) + `" is unknown`}},
+		"an unknown condicion":         {"consultar", change(record, `HABIDO`, strings.Repeat("X", 41)), []string{`condicion (41 bytes) is unknown`}},
 		"no condicion":                 {"consultar", change(record, `condicion`, `x`), []string{`condicion`}},
 		"a null condicion":             {"consultar", change(record, `"HABIDO"`, `null`), []string{`condicion`}},
 		"optional fields of odd types": {"consultar", plus(record, `"ubigeo":150101,"actividadEconomica":[1],"tipo":{}`), []string{"ubigeo is a JSON number", "tipo is a JSON object", "actividadEconomica is a JSON array"}},
