@@ -3,6 +3,7 @@ package fiscope_test
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -150,6 +151,9 @@ func unexplained(t *testing.T, refused handler) {
 	}
 	assert.EqualValues(t, 4, s.asked.Load(), "of those who come together one is sent")
 	require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrUnauthorized)
+	s.become(broken(io.EOF)) // which says nothing
+	require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrUnavailable)
+	s.become(refused)
 	for range 3 {
 		require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrUnauthorized, "lookups get it too: it is about the key")
 	}
@@ -205,6 +209,18 @@ func TestTheAuthoritysBadHours(t *testing.T) {
 			start := time.Now()
 			together(10, func(int) { _ = validar(t.Context(), client, clave) })
 			assert.Equal(t, 10*time.Second, time.Since(start), "a day after it was accepted they go one by one")
+		})
+	}
+	for name, bad := range map[string]handler{"no answer": broken(io.EOF), "400": raw(400, contract(t, "validar_400_faltan.json"))} {
+		inBubble(t, name+" does not renew it", func(t *testing.T) {
+			client, _ := answers(t, raw(200, verdict), bad, slowly(raw(200, verdict)))
+			for range 2 {
+				_ = validar(t.Context(), client, clave)
+				time.Sleep(10 * time.Minute)
+			}
+			start := time.Now()
+			together(10, func(int) { assert.NoError(t, validar(t.Context(), client, clave)) })
+			assert.Equal(t, 2*time.Second, time.Since(start), "one goes first")
 		})
 	}
 }
