@@ -181,28 +181,25 @@ func TestABatchStopsAtWhatHoldsForAll(t *testing.T) {
 
 func TestABatchThatIsTooFastGoesOnMoreSlowly(t *testing.T) {
 	for name, test := range map[string]struct {
-		headers []string
-		pause   time.Duration
+		headers       []string
+		during, pause time.Duration
+		sent          int
 	}{
-		"no header":        {nil, time.Second},
-		"queries are left": {[]string{"X-RateLimit-Remaining: 500", "X-RateLimit-Reset: 2000-01-02T00:00:00Z"}, time.Minute},
-		"seconds":          {[]string{"Retry-After: 20"}, 20 * time.Second},
-		"minutes":          {[]string{"Retry-After: 300"}, 5 * time.Minute},
+		"no header":        {nil, 1, time.Second, 21},
+		"queries are left": {[]string{"X-RateLimit-Remaining: 500", "X-RateLimit-Reset: 2000-01-02T00:00:00Z"}, 1, time.Minute, 21},
+		"seconds":          {[]string{"Retry-After: 20"}, 1, 20 * time.Second, 21},
+		"... and longer":   {[]string{"Retry-After: 1"}, 5 * time.Second, 7 * time.Second, 23},
+		"minutes":          {[]string{"Retry-After: 300"}, 1, 5 * time.Minute, 21},
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			p := newPadron()
-			p.answer = func(r string, n int) (*http.Response, error) {
-				if r == ruc(5) && n == 1 {
-					return raw(429, "", test.headers...)(nil)
-				}
-				return nil, nil
-			}
+			p.answering(ruc(5), test.during, raw(429, "", test.headers...))
 			start := time.Now()
-			client := newClient(t, p, fiscope.WithoutQuotaGate())
+			client := newClient(t, p, fiscope.WithoutQuotaGate(), fiscope.WithMaxRetries(0))
 			lines, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(20), fiscope.LotePolicy{Concurrency: 1}))
 			require.Nil(t, stopped)
 			answered(t, lines, 0, 20)
-			assert.Equal(t, 21, p.sent())
+			assert.Equal(t, test.sent, p.sent())
 			assert.Equal(t, test.pause, time.Since(start))
 			s := &sunat{answer: func(numero, times int) handler {
 				if numero == 6 && times == 1 {
