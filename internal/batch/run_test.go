@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"math"
 	"runtime"
 	"slices"
 	"strconv"
@@ -122,7 +123,7 @@ func TestTheWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := taking(func(in int) time.Duration { return map[int]time.Duration{2: time.Hour}[in] }, always(nil))
 		farthest := 0
-		_, err := s.Over(t.Context(), wide, slices.Values(upTo(3000)), func(l batch.Line[int, int]) bool {
+		_, err := s.Over(t.Context(), batch.Policy{Concurrency: math.MaxInt, MaxFailures: 20}, slices.Values(upTo(3000)), func(l batch.Line[int, int]) bool {
 			if l.Next <= 1 {
 				farthest = max(farthest, l.Position)
 			}
