@@ -43,13 +43,12 @@ func (s State) Equal(other State) bool {
 // taken is the state before the caller read the files, so that no change is missed. It ends with ctx.
 func Follow(ctx context.Context, taken State, current func() State, changed func(State)) {
 	seen := taken
-	ticker := time.NewTicker(Interval)
-	defer ticker.Stop()
+	tick := time.Tick(Interval)
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-tick:
 		}
 		now := current()
 		if now.Equal(seen) && !now.Equal(taken) {
