@@ -22,6 +22,7 @@ func TestRead(t *testing.T) {
 		"a known code within":    {`{"code":"404","error":{"code":"NOT_FOUND"}}`, errorbody.Body{Code: "NOT_FOUND", IsError: true}},
 		"an unknown code within": {`{"code":"404","error":{"code":"otro"}}`, errorbody.Body{Code: "otro", IsError: true}},
 		"a list":                 {`{"errors":[{"title":"x"},{"detail":"No existe"},{"detail":"otro"}]}`, errorbody.Body{Text: "No existe", IsError: true}},
+		"a list of one":          {`{"errors":[{}]}`, errorbody.Body{IsError: true}},
 		"an empty list":          {`{"errors":[]}`, errorbody.Body{}},
 		"a message":              {`{"message":"No existe"}`, errorbody.Body{Text: "No existe"}},
 		"msg":                    {`{"msg":"No existe","detail":"otro"}`, errorbody.Body{Text: "No existe"}},
