@@ -3,6 +3,7 @@ package flight_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -54,8 +55,11 @@ func TestCallersOfAKeyShareAFlight(t *testing.T) {
 		wg.Wait()
 		assert.EqualValues(t, 8, joining.Load())
 		assert.Equal(t, time.Second, time.Since(start))
-		_, joined, _, _ := g.Join(t.Context(), "a", sets(3))
+		var work context.Context
+		_, joined, _, _ := g.Join(t.Context(), "a", func() (*int, func(context.Context)) { return nil, func(ctx context.Context) { work = ctx } })
 		assert.False(t, joined, "a flight that is over is not joined")
+		synctest.Wait()
+		require.ErrorIs(t, work.Err(), context.Canceled, "its context ends with it")
 	})
 }
 
@@ -130,25 +134,30 @@ func TestTheDeadlineIsTheLatestOfTheCallers(t *testing.T) {
 
 // What detached work returns goes to its caller, or to late if the caller left, and never to both.
 func TestDetachedWork(t *testing.T) {
-	apart := newGroup().Runner
+	apart, reported := newGroup().Runner, ""
+	apart.Panicked = func(text string, _ []byte) { reported = text }
 	for i := range 200 {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			late := 0
+			reported = ""
 			takes := []time.Duration{time.Second / 2, time.Second, 2 * time.Second}[i%3]
 			got, err := flight.Detached(ctx, apart, func(context.Context) (int, error) {
 				time.Sleep(takes)
 				return 1, nil
-			}, func(value int) { late = value })
+			}, func(value int) { late = value; panic("late") })
 			time.Sleep(2 * time.Second)
 			synctest.Wait()
 			assert.Equal(t, 1, got+late)
+			assert.Equal(t, late == 1, reported == "late")
 			assert.Equal(t, got == 0, errors.Is(err, context.DeadlineExceeded))
 			assert.False(t, takes < time.Second && got == 0 || takes > time.Second && late == 0)
 		})
 	}
 	fails := errors.New("it fails")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
 	for name, test := range map[string]struct {
 		work func(context.Context) (int, error)
 		want error
@@ -159,7 +168,12 @@ func TestDetachedWork(t *testing.T) {
 	} {
 		_, err := flight.Detached(t.Context(), apart, test.work, func(int) { t.Error("late got a value") })
 		assert.Equal(t, test.want, err, name)
+		_, _ = flight.Detached(ended, apart, test.work, func(int) { t.Error("late got a value") })
 	}
+	_, _ = flight.Detached(ended, apart, func(context.Context) (int, error) { return 1, nil }, nil)
+	require.NoError(t, apart.Wait(t.Context()))
+	assert.Equal(t, "boom", reported, "no late, no panic")
+	assert.Zero(t, reflect.ValueOf(apart).Elem().FieldByName("running").Len(), "nothing is kept")
 }
 
 // A query in the background ends with a write in the background.
