@@ -210,6 +210,9 @@ func TestACancelledContextSendsNothing(t *testing.T) {
 		assert.Empty(t, classes(err), "it says nothing about the service")
 		assert.ErrorContains(t, err, "nothing was sent")
 	}
+	ctx, cancel = context.WithCancelCause(t.Context())
+	cancel(context.DeadlineExceeded)
+	assert.Equal(t, "deadline_exceeded", fiscope.ErrorClass(operations["consultar"](ctx, client)), "the cause says more")
 	assert.Empty(t, s.seen())
 }
 
