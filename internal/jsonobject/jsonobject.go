@@ -47,7 +47,7 @@ func Text(value string) (text string) {
 		return ""
 	case value[0] != '"':
 		return value
-	case strings.IndexByte(value, '\\') >= 0:
+	case strings.Contains(value, `\`):
 		_ = json.Unmarshal([]byte(value), &text)
 		return text
 	}
