@@ -67,8 +67,8 @@ func (s *Server) Close(ctx context.Context) error {
 // Host returns the host and port at which a client reaches a listener, even one on every interface.
 func Host(ln net.Listener) string {
 	addr := ln.Addr().String()
-	host, port, err := net.SplitHostPort(addr)
-	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+	host, port, _ := net.SplitHostPort(addr)
+	if net.ParseIP(host).IsUnspecified() {
 		return net.JoinHostPort("127.0.0.1", port)
 	}
 	return addr
