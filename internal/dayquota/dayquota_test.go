@@ -282,14 +282,14 @@ func TestAnAnswerOfBeforeAServedProbeIsOld(t *testing.T) {
 	a.commit(old, refused)
 	a.asks(store.Granted, refused)
 	a.now = a.now.Add(15 * time.Minute)
-	a.asks(store.Probe, says(3))
+	a.asks(store.Probe, says(1))
 	a.asks(store.Granted, says(0))
 	a.wants(store.Spent) // no header said that none is left: they are believed
 }
 
 func TestTheFirstHeaderOfADayMayBeOfAnAttemptOfYesterday(t *testing.T) {
 	a := open(t)
-	a.asks(store.Granted, says(5))
+	a.asks(store.Granted, says(2))
 	old := a.wants(store.Granted)
 	a.now = midnight
 	a.wants(store.Granted)
