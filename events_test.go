@@ -106,6 +106,7 @@ func TestAnEventSaysWhatTheCallerGets(t *testing.T) {
 				require.Len(t, events, 1)
 				e := events[0]
 				assert.Equal(t, test.class, fiscope.ErrorClass(e.Err))
+				assert.Equal(t, e.StatusCode != 0, e.Delivery == fiscope.DeliveryAnswered)
 				assert.Equal(t, fmt.Sprint(err), fmt.Sprint(e.Err))
 				if failure := new(fiscope.Error); errors.As(e.Err, &failure) {
 					assert.Equal(t, test.code, failure.Code)
