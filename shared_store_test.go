@@ -284,6 +284,9 @@ func TestTheDayAfterASpentQuota(t *testing.T) {
 		spent := raw(http.StatusOK, record, "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: "+reset.Format(time.RFC3339))
 		yesterday := withStore(t, s, &service{answers: []handler{spent}})
 		require.NoError(t, operations["consultar"](t.Context(), yesterday))
+		var e *fiscope.Error
+		require.ErrorAs(t, operations["consultar"](t.Context(), withStore(t, s, nil, fiscope.WithClock(newCalendar(t, "2026-11-20 09:00:00").now))), &e)
+		assert.Equal(t, time.Hour, e.RetryAfter, "whatever its clock says")
 		time.Sleep(2 * time.Hour)
 		s.enters = func(method string) {
 			if method == "Commit" {
