@@ -267,7 +267,7 @@ func (b *run[E, A]) wait(q *query[E, A]) {
 	case q.alone:
 		b.pause, b.ahead = min(2*b.pause, time.Minute), min(8*max(1, b.ahead), window)
 	}
-	b.last = b.ended && b.pause == time.Minute && q.verdict.Outcome == Away && !q.verdict.Once && len(b.queue) <= few
+	b.last = b.ended && b.pause == time.Minute && q.verdict.Outcome == Away && !q.verdict.Once && len(b.queue)+b.underWay <= few
 	left := patience - now.Sub(b.away)
 	if left <= 0 {
 		b.stop(cmp.Or(q.err, q.verdict.Fallback))
