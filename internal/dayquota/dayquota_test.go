@@ -361,6 +361,7 @@ func TestAClockThatJumps(t *testing.T) {
 		jump time.Duration
 		want store.Grant
 	}{
+		"back a little":  {-time.Hour, store.Probe},
 		"back 36 hours":  {-36 * time.Hour, store.Probe},
 		"back two days":  {-48 * time.Hour, store.Granted},
 		"back ten years": {-10 * 8760 * time.Hour, store.Granted},

@@ -69,7 +69,7 @@ func Read(path string) ([]Line, error) {
 func scan(file io.Reader, take func(Line)) (end int64, err error) {
 	r := bufio.NewReader(file)
 	if first, _ := r.Peek(len(begins)); !strings.HasPrefix(begins, string(first)) {
-		return end, errors.New("it holds something else")
+		return 0, errors.New("it holds something else")
 	}
 	for {
 		text, err := r.ReadBytes('\n')
