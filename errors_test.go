@@ -191,7 +191,7 @@ func TestTheBodyOfAnErrorIsRawAndBounded(t *testing.T) {
 func TestARedirectShowsItsHostAlone(t *testing.T) {
 	for location, says := range map[string]string{
 		"https://user:pass@ladron.example/robar?x=1": "to the host ladron.example", baseURL + "/otra": "to the host api.fiscope.example",
-		"/robar": "to another address", "http://%zz": "to another address", "": "to another address",
+		"https://" + clave + ".example/": "it repeats a credential", "/robar": "to another address", "http://%zz": "to another address", "": "to another address",
 	} {
 		for _, status := range []int{301, 302, 303, 307, 308} {
 			client, s := answers(t, raw(status, "", "Location: "+location))
@@ -199,6 +199,7 @@ func TestARedirectShowsItsHostAlone(t *testing.T) {
 			require.ErrorIs(t, err, fiscope.ErrRedirect, "%d %s", status, location)
 			assert.ErrorContains(t, err, says)
 			assert.NotRegexp(t, "robar|pass", err.Error())
+			assert.False(t, leaks(err.Error(), clave), "the clave in the host's name")
 			assert.Len(t, s.seen(), 1, "no request may follow")
 		}
 	}

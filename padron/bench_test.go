@@ -19,7 +19,6 @@ import (
 
 	"github.com/fiscope/fiscope/internal/padrongen"
 	"github.com/fiscope/fiscope/padron"
-	"github.com/fiscope/fiscope/padron/internal/texts"
 )
 
 var (
@@ -86,13 +85,13 @@ func BenchmarkPadron(b *testing.B) {
 			}
 		})
 	})
-	made := texts.New(x.FoldedNames(), x.Info().Contribuyentes)
+	made := textsOf(x.FoldedNames(), x.Info().Contribuyentes)
 	for _, limit := range []int{10, 50} {
-		for _, kind := range made.Kinds() {
-			b.Run(fmt.Sprintf("%s/%d", strings.ReplaceAll(kind.Name, " ", "-"), limit), func(b *testing.B) {
+		for _, kind := range made.kinds() {
+			b.Run(fmt.Sprintf("%s/%d", strings.ReplaceAll(kind.name, " ", "-"), limit), func(b *testing.B) {
 				made.Rand = rand.New(rand.NewPCG(uint64(limit), 1))
 				hits, n := 0, 0
-				measure(b, kind.Text, func(text string) {
+				measure(b, kind.text, func(text string) {
 					found, err := x.Buscar(context.Background(), text, limit)
 					if err != nil {
 						b.Fatal(err)

@@ -3,6 +3,7 @@ package padron_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,12 +16,11 @@ import (
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/internal/padrongen"
 	"github.com/fiscope/fiscope/padron"
-	"github.com/fiscope/fiscope/padron/internal/texts"
 )
 
 // unreal are rows with what a file should not have.
 var unreal = []padron.RowForTest{
-	{RUC: "00000000000", Nombre: "CERO", Estado: "ACTIVO"},
+	{RUC: "00000000000", Nombre: "cero", Estado: "ACTIVO"},
 	{RUC: "99999999999", Nombre: "NUEVE", Estado: "ACTIVO", Condicion: "HABIDO", Ubigeo: "150101", Calle: "AV. UNO NRO. 1"},
 	{RUC: "20000000001"},
 	{RUC: "20000000002", Nombre: "ñandú s.a.", Estado: "BAJA DEFINITIVA", Condicion: "-", Ubigeo: "999999", Calle: "CAL.UNO"},
@@ -144,6 +144,10 @@ func TestGenerated(t *testing.T) {
 		last[row.RUC] = row
 	}
 	assert.Equal(t, padron.Info{Contribuyentes: len(last), SHA256: report.SHA256, Fecha: fiscope.NewFecha(2026, 7, 20)}, x.Info())
+	made, err := os.Stat(index)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o644), made.Mode().Perm(), "a public registry")
+	assert.Less(t, made.Size(), int64(128*len(last)), "bytes")
 	assert.Equal(t, len(last), report.Taken)
 	assert.Equal(t, len(rows)-len(last), report.Duplicates)
 	got := padrongen.Counts{Rows: report.Rows, TooFewFields: report.TooFewFields, TooLong: report.TooLong, BadRUC: report.BadRUC,
@@ -160,11 +164,11 @@ func TestGenerated(t *testing.T) {
 		}
 	}
 	registry := inMemory(t, rows)
-	kinds := texts.New(x.FoldedNames(), x.Info().Contribuyentes).Kinds()
+	kinds := textsOf(x.FoldedNames(), x.Info().Contribuyentes).kinds()
 	for i := range 5 {
 		for _, kind := range kinds {
-			text, limit := kind.Text(), []int{10, 50, 60, 1}[i%4]
-			require.Equal(t, searchInMemory(t, registry, text, limit), search(t, x, text, limit), "%s: the best %d of %q", kind.Name, limit, text)
+			text, limit := kind.text(), []int{10, 50, 60, 1}[i%4]
+			require.Equal(t, searchInMemory(t, registry, text, limit), search(t, x, text, limit), "%s: the best %d of %q", kind.name, limit, text)
 		}
 	}
 }

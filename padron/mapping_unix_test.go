@@ -3,10 +3,12 @@
 package padron_test
 
 import (
+	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fiscope/fiscope/padron"
@@ -18,4 +20,20 @@ func TestOpenWaitsForNoWriter(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	_, err := padron.Open(pipe)
 	require.ErrorContains(t, err, "not an index of the registry")
+}
+
+func TestAnOpenIndexKeepsNoFileOpen(t *testing.T) {
+	free := func() uintptr { // a new file has the least number
+		file, err := os.Open(os.DevNull)
+		require.NoError(t, err)
+		defer file.Close()
+		return file.Fd()
+	}
+	index := filepath.Join(t.TempDir(), "padron.index")
+	require.NoError(t, os.WriteFile(index, fileOf(t, someRows(1)), 0o600))
+	before := free()
+	x, err := padron.Open(index)
+	require.NoError(t, err)
+	defer x.Close()
+	assert.Equal(t, before, free())
 }

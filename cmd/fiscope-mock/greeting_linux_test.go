@@ -41,7 +41,7 @@ func TestTheStartOnATerminal(t *testing.T) {
 				assert.Regexp(t, want, s.text.String())
 			}
 			for line := range strings.Lines(s.text.String()) {
-				assert.LessOrEqual(t, utf8.RuneCountInString(line), 80+1, "%q", line)
+				assert.LessOrEqual(t, utf8.RuneCountInString(strings.ReplaceAll(line, os.TempDir(), "/tmp")), 80+1, "%q", line)
 			}
 			assert.NotContains(t, s.text.String(), "t0ken")
 			assert.NotContains(t, s.text.String(), "go run")

@@ -139,6 +139,7 @@ func TestLoteRefuses(t *testing.T) {
 	environment(t, srv)
 	write(t, "prov.csv", "RUC\n20100070970\n")
 	write(t, "otro.csv", "algo\n")
+	write(t, "titulos.csv", "RUC\n")
 	write(t, "mala.csv.jsonl", "algo\n")
 	for name, c := range map[string]struct {
 		args []string
@@ -158,12 +159,14 @@ func TestLoteRefuses(t *testing.T) {
 			assert.Contains(t, strings.Join(strings.Fields(stderr), " "), c.says)
 		})
 	}
+	_, stderr, _ := execute(t, "lote", "titulos.csv")
+	assert.Contains(t, stderr, "titulos.csv: no tiene filas")
 	srv.AssertCalls(t, mockserver.Filter{}, 0)
 
 	// Ten rows with one's own RUC are another column's.
 	t.Setenv("FISCOPE_SOL_RUC", "20131312955")
 	write(t, "own.csv", "RUC\n"+strings.Repeat("20131312955\n", 10))
-	_, stderr, _ := execute(t, "lote", "own.csv")
+	_, stderr, _ = execute(t, "lote", "own.csv")
 	assert.Contains(t, strings.Join(strings.Fields(stderr), " "), "es el RUC de usted en todas las filas, y no el de los emisores: indique su columna con -columna N")
 	_, stderr, got := execute(t, "lote", "own.csv", "-columna", "1")
 	assert.Equal(t, int(allWell), got, stderr)
@@ -233,7 +236,7 @@ func TestCompras(t *testing.T) {
 	want := []string{"se puede pagar", "aceptado con reparo", "repetido", "anulado", "pendiente", "no existe", "pendiente", "fila con error", "no se valida", "fila con error"}
 	assert.Equal(t, want, columnOf(t, "compras.csv.compras.csv", "resultado"))
 	assert.Equal(t, "el emisor está ACTIVO, NO HABIDO", columnOf(t, "compras.csv.compras.csv", "detalle")[1])
-	for _, says := range []string{"      1  se puede pagar (S/ 1 180.00): aceptado", "línea 4", "el mismo comprobante de la línea 2", "solo se validan 01, 03, 07 y 08", "Consultas gastadas: 8,"} {
+	for _, says := range []string{"      1  se puede pagar (S/ 1 180.00): aceptado", "línea 5  20100070970 01 F001-00000124", "línea 9  2010007097 01 F001-128\n", "el mismo comprobante de la línea 2", "solo se validan 01, 03, 07 y 08", "Consultas gastadas: 8,"} {
 		assert.Contains(t, stdout, says)
 	}
 	srv.AssertSpent(t, mockserver.Filter{Op: mockserver.OpConsultar}, 2) // each issuer once

@@ -105,7 +105,7 @@ func TestAnswers(t *testing.T) {
 		"a kind of receipt":   {[]string{"cpe", "20100070970-02-F001-123"}, wrongUse, []string{"El tipo de comprobante no es válido"}},
 		"a receipt's number":  {[]string{"cpe", "20100070970-01-F001-0"}, wrongUse, []string{"El número del comprobante no es válido"}},
 		"no receipt":          {[]string{"cpe", "F001-123"}, wrongUse, []string{"20100070970-01-F001-123"}},
-		"a rate":              {[]string{"tc", "2026-02-10"}, allWell, []string{"del 2026-02-10", "Venta         S/ 3.650", "2026-02-09 (SBS)"}},
+		"a rate":              {[]string{"tc", "2026-02-10"}, allWell, []string{"del 2026-02-10", "Compra        S/ 3.640", "Venta         S/ 3.650", "2026-02-09 (SBS)"}},
 		"as people write":     {[]string{"tc", "10/2/2026"}, allWell, []string{"del 2026-02-10"}},
 		"JSON of a rate":      {[]string{"tc", "2026-02-10", "-json"}, allWell, []string{`"venta": 3.650`}},
 		"a month":             {[]string{"tc", "2026-02"}, allWell, []string{"febrero de 2026", "martes      10    3.640   3.650   2026-02-09", "sábado      28"}},

@@ -1,5 +1,4 @@
-// Package texts makes texts of several kinds to search for in a registry, for benchmarks and comparisons of searches.
-package texts
+package padron_test
 
 import (
 	"iter"
@@ -9,8 +8,8 @@ import (
 	"strings"
 )
 
-// Texts makes texts from names. They are the same for the same names and the same Rand.
-type Texts struct {
+// texts makes texts to search for from names. They are the same for the same names and the same Rand.
+type texts struct {
 	*rand.Rand
 	names          []string // folded, none empty
 	frequent, rare []string // words
@@ -19,9 +18,9 @@ type Texts struct {
 // someNames is how many names are sampled, or up to twice as many.
 const someNames = 400_000
 
-// New returns the texts of about n folded names.
-func New(names iter.Seq2[int, []byte], n int) *Texts {
-	t := Texts{Rand: rand.New(rand.NewPCG(9, 9))}
+// textsOf returns the texts of about n folded names.
+func textsOf(names iter.Seq2[int, []byte], n int) *texts {
+	t := texts{Rand: rand.New(rand.NewPCG(9, 9))}
 	oneIn := max(1, n/someNames)
 	counts := map[string]int{}
 	for _, name := range names {
@@ -47,10 +46,10 @@ func New(names iter.Seq2[int, []byte], n int) *Texts {
 
 func onlyLetters(word string) bool { return strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == "" }
 
-func (t *Texts) of(list []string) string { return list[t.IntN(len(list))] }
+func (t *texts) of(list []string) string { return list[t.IntN(len(list))] }
 
 // words returns the words of a random name with that many words or more.
-func (t *Texts) words(least int) []string {
+func (t *texts) words(least int) []string {
 	for {
 		if words := strings.Fields(t.of(t.names)); len(words) >= least {
 			return words
@@ -59,7 +58,7 @@ func (t *Texts) words(least int) []string {
 }
 
 // word returns a random word of that many letters or more.
-func (t *Texts) word(least int) string {
+func (t *texts) word(least int) string {
 	for {
 		if word := t.of(t.words(1)); len(word) >= least && onlyLetters(word) {
 			return word
@@ -67,15 +66,15 @@ func (t *Texts) word(least int) string {
 	}
 }
 
-// Kind is a kind of texts.
-type Kind struct {
-	Name string
-	Text func() string // returns the next one
+// kindOfText is a kind of texts.
+type kindOfText struct {
+	name string
+	text func() string // returns the next one
 }
 
-// Kinds are those of padron/README.md.
-func (t *Texts) Kinds() []Kind {
-	return []Kind{
+// kinds are those of padron/README.md.
+func (t *texts) kinds() []kindOfText {
+	return []kindOfText{
 		{"3 letters", func() string { return t.word(4)[:3] }},
 		{"frequent word", func() string { return t.of(t.frequent) }},
 		{"rare word", func() string { return t.of(t.rare) }},
@@ -111,6 +110,6 @@ func (t *Texts) Kinds() []Kind {
 			return word[len(word)-1-t.IntN(2):] + " " + next[:1+t.IntN(3)]
 		}},
 		{"no hit of frequent letters", func() string { return t.word(6) + "xq" }},
-		{"no hit", func() string { return "zzqx" + string(rune('a'+t.IntN(26))) + string(rune('a'+t.IntN(26))) }}, //nolint:gosec // a letter
+		{"no hit", func() string { return "zzqx" + string(rune('a'+t.IntN(26))) + string(rune('a'+t.IntN(26))) }},
 	}
 }
