@@ -65,9 +65,13 @@ func called(t *testing.T, format string) string {
 	require.NoError(t, send("GET", "/api/nada%0a", "otra-s3creta", ""))
 	require.NoError(t, send("POST", "/api/cpe/validar", "s3creta", `{"rucEmisor": "20100070970", "tipoComprobante": "01", "serie": "F001", "numero": 123,
 		"rucSolicitante": "20131312955", "usuarioSol": "MIUSER01", "claveSol": "clave-s3creta"}`))
-	require.NoError(t, send("POST", "/_mock/faults", "s3creta", `{"name": "cae", "steps": [{"preset": "reset"}]}`))
+	require.NoError(t, send("POST", "/_mock/faults", "s3creta", `{"name": "cae", "steps": [{"preset": "reset"}, {"preset": "hang"}]}`))
 	require.ErrorContains(t, send("GET", "/api/tipocambio", "s3creta", ""), "reset by peer", "a log must not stand between a fault and the connection")
+	held := make(chan error)
+	go func() { held <- send("GET", "/api/tipocambio", "s3creta", "") }()
+	require.Eventually(t, func() bool { return len(r.mock.Requests()) == 7 }, time.Minute, time.Millisecond)
 	require.NoError(t, r.close())
+	require.Error(t, <-held)
 	assert.NotContains(t, out.String(), "s3creta")
 	assert.NotContains(t, out.String(), "segunda")
 	return regexp.MustCompile(`k_[0-9a-f]{8}`).ReplaceAllString(out.String(), "KEY")
@@ -86,11 +90,12 @@ func TestLogForPeople(t *testing.T) {
 		`^16:59:03 404 GET /api/nada\x{fffd}  costó 0  MOCK_NO_ROUTE: no existe la ruta .*`,
 		`^16:59:03 401 POST /api/cpe/validar  costó 1, quedan 997  INVALID_SOL_CREDENTIALS: .*clave`,
 		`^16:59:03 --- GET /api/tipocambio  costó 1, quedan 996  falla cae  no se respondió$`,
+		`^16:59:03 --- GET /api/tipocambio  costó 1, quedan 995  falla cae  no se respondió$`, // when it has ended
 		`^$`,
 	} {
 		assert.Regexp(t, want, lines[i])
 	}
-	assert.Len(t, lines, 7)
+	assert.Len(t, lines, 8)
 	assert.NotContains(t, got, "\x1b", "no colours: it is no terminal")
 }
 
@@ -111,6 +116,7 @@ func TestLogForMachines(t *testing.T) {
 		"WARN GET /api/nada\n  404 MOCK_NO_ROUTE 0 -1  true\n",
 		"WARN POST /api/cpe/validar validar 401 INVALID_SOL_CREDENTIALS 1 997  true\n",
 		"WARN GET /api/tipocambio tipocambio 0  1 996 cae false\n",
+		"WARN GET /api/tipocambio tipocambio 0  1 995 cae false\n",
 	}, lines)
 }
 
