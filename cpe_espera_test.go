@@ -89,7 +89,8 @@ func TestHowAWaitEnds(t *testing.T) {
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			client, s := answers(t, test.answers...)
-			e, err := client.CPE.Esperar(t.Context(), factura, credenciales, test.policy, test.opts...)
+			var resp fiscope.Response
+			e, err := client.CPE.Esperar(t.Context(), factura, credenciales, test.policy, append(test.opts, fiscope.WithResponse(&resp))...)
 			if test.policy.Cap != math.MaxInt64 { // whose pauses are drawn
 				assert.Len(t, s.seen(), test.queries)
 			}
@@ -105,6 +106,7 @@ func TestHowAWaitEnds(t *testing.T) {
 			}
 			require.NoError(t, err)
 			assert.Equal(t, test.fin, e.Fin)
+			assert.True(t, e.Fin != fiscope.EsperaFinal || resp.StatusCode == 200, "of the last answer")
 			assert.Equal(t, test.class, fiscope.ErrorClass(e.Causa))
 			assert.Equal(t, len(s.seen()), e.Consultas)
 			assert.Equal(t, test.fin == fiscope.EsperaFinal, !e.Resultado.Codigo.Indeterminado() && (e.Resultado.Codigo != fiscope.CodigoNoExiste || !test.policy.HastaQueExista))

@@ -185,10 +185,13 @@ func TestDeliveryIsThatOfAllAttempts(t *testing.T) {
 		new(raw(503, "")):   fiscope.DeliveryUnknown,
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			client, _ := answers(t, *first, refusesToDial)
+			var w watch
+			client := newClient(t, &service{answers: []handler{*first, refusesToDial}}, w.options()...)
 			var e *fiscope.Error
 			require.ErrorAs(t, operations["consultar"](t.Context(), client), &e)
 			assert.Equal(t, want, e.Delivery)
+			events, _ := w.seen()
+			assert.Equal(t, fiscope.DeliveryNotSent, events[1].Delivery, "of its attempt alone")
 		})
 	}
 }

@@ -317,6 +317,18 @@ func TestWhatIsDoneIsSkipped(t *testing.T) {
 			assert.Equal(t, test.recorded, recorded)
 		})
 	}
+	t.Run("an answer does not wait for what is done", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := taking(aSecond, always(nil))
+			read := 0
+			s.Done = func(key string) (bool, error) { read++; time.Sleep(time.Second); return len(key) == 2, nil }
+			_, err := s.Over(t.Context(), wide, slices.Values(upTo(99)), func(l batch.Line[int, int]) bool {
+				assert.Less(t, read, 12)
+				return true
+			})
+			require.NoError(t, err)
+		})
+	})
 	t.Run("an input is recorded when its line was taken", func(t *testing.T) {
 		s := answering(always(nil))
 		var recorded atomic.Int64

@@ -177,6 +177,15 @@ func TestTheLowerOfTwoHeadersCounts(t *testing.T) {
 	assert.Equal(t, 479, a.day.Left, "this one after it")
 }
 
+func TestAHeaderThatSaysWhatWasKnownRefusesNoOther(t *testing.T) {
+	a := open(t)
+	a.asks(store.Granted, says(2))
+	first, second := a.wants(store.Granted), a.wants(store.Granted)
+	a.commit(second, says(0))
+	a.commit(first, says(100))
+	a.wants(store.Granted)
+}
+
 func TestAReserveIsKept(t *testing.T) {
 	a := open(t)
 	assert.Equal(t, store.Granted, a.reserve(200).Grant, "nothing is known")
