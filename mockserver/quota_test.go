@@ -90,25 +90,6 @@ func TestUnlimitedQuota(t *testing.T) {
 	}
 }
 
-func TestQuotaResetsAtMidnightInLima(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		_, api := start(t, mockserver.WithQuota(1))
-		waitUntil(t, "2026-11-21T23:59:00-05:00")
-		r := api.get(lookup)
-		require.Equal(t, 200, r.status)
-		assert.Equal(t, "2026-11-22T05:00:00Z", r.header.Get("X-RateLimit-Reset"))
-		waitUntil(t, "2026-11-21T23:59:59-05:00")
-		api.get(lookup).isError(t, 429, "QUOTA_EXCEEDED")
-		waitUntil(t, "2026-11-22T00:00:00-05:00")
-		r = api.get(lookup)
-		require.Equal(t, 200, r.status)
-		assert.Equal(t, "0", remaining(r))
-		assert.Equal(t, "2026-11-23T05:00:00Z", r.header.Get("X-RateLimit-Reset"))
-		waitUntil(t, "2026-12-31T12:00:00-05:00")
-		assert.Equal(t, "2027-01-01T05:00:00Z", api.get(lookup).header.Get("X-RateLimit-Reset"))
-	})
-}
-
 func TestQuotaState(t *testing.T) {
 	srv, api := start(t, mockserver.WithQuota(3), frozen(t, "2026-11-21T12:00:00-05:00"), mockserver.WithKey("sin", mockserver.Unlimited))
 	state := func(key string) mockserver.Quota {
