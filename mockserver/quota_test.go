@@ -53,16 +53,6 @@ func TestEveryCallConsumesOne(t *testing.T) {
 	}
 }
 
-func TestHeadersAreOnLookupOnly(t *testing.T) {
-	_, api := start(t)
-	for name, call := range four(t, api) {
-		r := call()
-		for _, h := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
-			assert.Equal(t, name == "lookup", r.header.Get(h) != "", "%s of %s", h, name)
-		}
-	}
-}
-
 func TestSpentQuota(t *testing.T) {
 	_, api := start(t, mockserver.WithQuota(2), frozen(t, "2026-11-21T23:59:59-05:00"))
 	assert.Equal(t, "1", remaining(api.get(lookup)))
