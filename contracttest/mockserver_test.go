@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -76,39 +75,6 @@ func defaultData[T any](t *testing.T, name string) (records []T) {
 	require.NoError(t, json.Unmarshal(text, &file))
 	require.NotEmpty(t, file[name])
 	return file[name]
-}
-
-// The data that the mock server comes with must conform as it is sent, for clients made from openapi.yaml.
-func TestMockServersOwnTaxpayersConform(t *testing.T) {
-	c := loadContract(t)
-	server := mockserver.New(t)
-	var names strings.Builder
-	for _, taxpayer := range defaultData[struct{ RUC, RazonSocial string }](t, "contribuyentes") {
-		t.Run(taxpayer.RUC, func(t *testing.T) {
-			conforms(t, c, server, "/api/contribuyentes/"+taxpayer.RUC)
-			conforms(t, c, server, "/api/contribuyentes/search?limit=50&razonSocial="+url.QueryEscape(taxpayer.RazonSocial))
-		})
-		names.WriteString(taxpayer.RazonSocial)
-	}
-	assert.Contains(t, names.String(), "PERSONA FICTICIA CUATRO", "the one that the registry knows least of")
-}
-
-func TestMockServersOwnReceiptsConform(t *testing.T) {
-	c := loadContract(t)
-	server := mockserver.New(t)
-	for _, receipt := range defaultData[map[string]any](t, "comprobantes") {
-		asked, err := json.Marshal(map[string]any{
-			"rucEmisor": receipt["rucEmisor"], "tipoComprobante": receipt["tipoComprobante"], "serie": receipt["serie"], "numero": receipt["numero"],
-			"rucSolicitante": mockserver.RUCSolicitante, "usuarioSol": mockserver.UsuarioSOL, "claveSol": mockserver.ClaveSOL,
-		})
-		require.NoError(t, err)
-		req := newRequest(t, http.MethodPost, server.URL+cpePath, server.APIKey, string(asked))
-		require.NoError(t, c.checkRequest(req.Clone(t.Context())))
-		req = newRequest(t, http.MethodPost, server.URL+cpePath, server.APIKey, string(asked))
-		got := roundTrip(t, req)
-		require.Equal(t, http.StatusOK, got.status, "%s", got.body)
-		assert.NoError(t, c.checkReply(req, got), "%s", got.body)
-	}
 }
 
 // What a test puts is often the least that it needs: the rest of the answer has the contract's form too.

@@ -15,17 +15,6 @@ import (
 
 const lookedUp = "20131312955"
 
-func TestARefusedCallSaysWhenTheServersDayEnds(t *testing.T) {
-	srv, _ := start(t, mockserver.WithNow(at(t, "2024-02-28T18:00:00-05:00")), mockserver.WithFrozenClock(), mockserver.WithQuota(1))
-	client := srv.Client()
-	_, err := client.Contribuyentes.Consultar(t.Context(), lookedUp)
-	require.NoError(t, err)
-	_, err = client.Contribuyentes.Consultar(t.Context(), lookedUp)
-	var e *fiscope.Error
-	require.ErrorAs(t, err, &e)
-	assert.Equal(t, 6*time.Hour, e.RetryAfter)
-}
-
 func TestTheOptionsOfAClientWinOverTheServersClock(t *testing.T) {
 	morning := at(t, "2024-02-28T08:00:00-05:00")
 	srv, _ := start(t, mockserver.WithQuota(1), mockserver.WithNow(morning), mockserver.WithFrozenClock())

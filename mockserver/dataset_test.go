@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/fiscope/fiscope"
-	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -64,16 +63,4 @@ func TestDefaultTaxpayers(t *testing.T) {
 	} {
 		assert.True(t, seen[want], "no %s in the default data", want)
 	}
-}
-
-func TestWithoutDefaultData(t *testing.T) {
-	_, api := start(t, mockserver.WithoutDefaultData(), frozen(t, "2026-11-21T12:00:00-05:00"),
-		mockserver.WithTipoCambio("2026-11-20", "3.750", "3.760"), mockserver.WithUsuariosSOL(mockserver.SOL{RUC: "20100053455", Usuario: "U", Clave: "c"}))
-	api.get(lookup).isError(t, 404, "NOT_FOUND")
-	assert.Equal(t, "[]\n", api.get("/api/contribuyentes/search?razonSocial=sunat").body)
-	api.get("/api/tipocambio?fecha=2026-11-19").isError(t, 404, "NOT_FOUND")
-	assert.Equal(t, 200, api.get("/api/tipocambio?fecha=2026-11-20").status)
-	api.validar(cpe(t)).isError(t, 401, wrongSOL)
-	r := api.validar(cpe(t, "rucSolicitante", `"20100053455"`, "usuarioSol", `"U"`, "claveSol", `"c"`))
-	assert.Contains(t, r.body, `"codigo":"98"`)
 }

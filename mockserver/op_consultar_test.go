@@ -47,12 +47,3 @@ func TestLookupRefusesWhatIsNotElevenDigits(t *testing.T) {
 		})
 	}
 }
-
-func TestLookupOfAnUnknownRUCIsNotFound(t *testing.T) {
-	_, api := start(t)
-	r := api.get("/api/contribuyentes/20000000001")
-	r.isError(t, 404, "NOT_FOUND")
-	assert.Contains(t, r.body, "20000000001")
-	// The contract asks for 11 digits, not for a check digit.
-	api.get("/api/contribuyentes/12345678901").isError(t, 404, "NOT_FOUND")
-}

@@ -5,17 +5,9 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-func TestRateAnswer(t *testing.T) {
-	_, api := start(t, frozen(t, "2026-11-21T12:00:00-05:00"), mockserver.WithTipoCambio("2026-11-20", "3.750", "3.760"))
-	r := api.get("/api/tipocambio?fecha=2026-11-20")
-	require.Equal(t, 200, r.status)
-	assert.Equal(t, `{"compra":3.750,"venta":3.760,"moneda":"USD","fecha":"2026-11-20","origen":"SBS"}`+"\n", r.body)
-}
 
 func TestDaysWithoutARate(t *testing.T) {
 	srv, api := start(t, frozen(t, "2026-11-20T18:00:00-05:00"))

@@ -53,16 +53,6 @@ func TestEveryCallConsumesOne(t *testing.T) {
 	}
 }
 
-func TestHeadersAreOnLookupOnly(t *testing.T) {
-	_, api := start(t)
-	for name, call := range four(t, api) {
-		r := call()
-		for _, h := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
-			assert.Equal(t, name == "lookup", r.header.Get(h) != "", "%s of %s", h, name)
-		}
-	}
-}
-
 func TestSpentQuota(t *testing.T) {
 	_, api := start(t, mockserver.WithQuota(2), frozen(t, "2026-11-21T23:59:59-05:00"))
 	assert.Equal(t, "1", remaining(api.get(lookup)))
@@ -79,34 +69,6 @@ func TestSpentQuota(t *testing.T) {
 	for name, call := range four(t, api) {
 		t.Run(name, func(t *testing.T) { call().isError(t, 429, "QUOTA_EXCEEDED") })
 	}
-}
-
-func TestUnlimitedQuota(t *testing.T) {
-	_, api := start(t, mockserver.WithQuota(mockserver.Unlimited))
-	for range 20 {
-		r := api.get(lookup)
-		require.Equal(t, 200, r.status)
-		assert.Empty(t, r.header.Get("X-RateLimit-Limit"))
-	}
-}
-
-func TestQuotaResetsAtMidnightInLima(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		_, api := start(t, mockserver.WithQuota(1))
-		waitUntil(t, "2026-11-21T23:59:00-05:00")
-		r := api.get(lookup)
-		require.Equal(t, 200, r.status)
-		assert.Equal(t, "2026-11-22T05:00:00Z", r.header.Get("X-RateLimit-Reset"))
-		waitUntil(t, "2026-11-21T23:59:59-05:00")
-		api.get(lookup).isError(t, 429, "QUOTA_EXCEEDED")
-		waitUntil(t, "2026-11-22T00:00:00-05:00")
-		r = api.get(lookup)
-		require.Equal(t, 200, r.status)
-		assert.Equal(t, "0", remaining(r))
-		assert.Equal(t, "2026-11-23T05:00:00Z", r.header.Get("X-RateLimit-Reset"))
-		waitUntil(t, "2026-12-31T12:00:00-05:00")
-		assert.Equal(t, "2027-01-01T05:00:00Z", api.get(lookup).header.Get("X-RateLimit-Reset"))
-	})
 }
 
 func TestQuotaState(t *testing.T) {

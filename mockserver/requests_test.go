@@ -56,22 +56,6 @@ func TestWaitRequestsForMoreThanTheJournalHolds(t *testing.T) {
 	}
 }
 
-func TestATenantsWaitForMoreThanTheJournalHolds(t *testing.T) {
-	srv, api := start(t, mockserver.WithJournal(2), mockserver.WithKey("otra", 10))
-	_, err := srv.WaitRequests(t.Context(), mockserver.Filter{Key: "otra"}, 3)
-	require.ErrorIs(t, err, mockserver.ErrJournalTooSmall)
-	for range 2 {
-		api.get(lookup)
-		api.withKey("otra").get(lookup)
-		api.withKey("nadie").get(lookup)
-	}
-	got, err := srv.WaitRequests(t.Context(), mockserver.Filter{}, 6)
-	require.NoError(t, err, "what is there is there")
-	assert.Len(t, got, 6)
-	_, err = srv.WaitRequests(t.Context(), mockserver.Filter{}, 0)
-	require.NoError(t, err)
-}
-
 // The totals are those of the server, whatever becomes of its journal.
 func TestTotals(t *testing.T) {
 	for name, journal := range map[string]int{"a journal": 100, "a small one": 1, "none": 0} {

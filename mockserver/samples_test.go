@@ -44,8 +44,3 @@ func TestAReceiptAndAUserOfATest(t *testing.T) {
 		assert.Equal(t, want, v.Codigo)
 	}
 }
-
-func TestAPersonShowsNoAddress(t *testing.T) {
-	_, api := start(t, mockserver.WithContribuyentes(mockserver.Persona("10000000014")))
-	assert.Equal(t, "-", api.get("/api/contribuyentes/10000000014").object(t)["direccion"])
-}

@@ -8,20 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSyntheticRates(t *testing.T) {
-	_, api := start(t, frozen(t, "2026-11-21T12:00:00-05:00"))
-	for fecha, want := range map[string]string{ // 3 + 0.1 a year since 2020 + 0.001 a day of the year
-		"2020-01-02": `"compra":3.002,"venta":3.012`,
-		"2024-02-29": `"compra":3.460,"venta":3.470`,
-		"2026-11-20": `"compra":3.924,"venta":3.934`,
-	} {
-		r := api.get("/api/tipocambio?fecha=" + fecha)
-		require.Equal(t, 200, r.status, r.body)
-		assert.Contains(t, r.body, want)
-		assert.Contains(t, r.body, `"fecha":"`+fecha+`"`)
-	}
-}
-
 // Without the series a day has no rate by itself: one that was put and deleted leaves nothing.
 func TestADeletedRateWithoutTheSeries(t *testing.T) {
 	for name, c := range map[string]struct {
