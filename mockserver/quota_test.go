@@ -71,6 +71,15 @@ func TestSpentQuota(t *testing.T) {
 	}
 }
 
+func TestUnlimitedQuota(t *testing.T) {
+	_, api := start(t, mockserver.WithQuota(mockserver.Unlimited))
+	for range 20 {
+		r := api.get(lookup)
+		require.Equal(t, 200, r.status)
+		assert.Empty(t, r.header.Get("X-RateLimit-Limit"))
+	}
+}
+
 func TestQuotaState(t *testing.T) {
 	srv, api := start(t, mockserver.WithQuota(3), frozen(t, "2026-11-21T12:00:00-05:00"), mockserver.WithKey("sin", mockserver.Unlimited))
 	state := func(key string) mockserver.Quota {
