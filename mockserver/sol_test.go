@@ -84,6 +84,16 @@ func TestBlockIsForgottenWhenItEnds(t *testing.T) {
 	})
 }
 
+func TestPutUsuarioSOLUnblocks(t *testing.T) {
+	srv, api := start(t)
+	for range 3 {
+		api.validar(cpe(t, "claveSol", `"mala"`))
+	}
+	api.validar(cpe(t)).isError(t, 401, wrongSOL)
+	require.NoError(t, srv.PutUsuarioSOL(mockserver.SOL{RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL, Clave: "nueva"}))
+	assert.Equal(t, 200, api.validar(cpe(t, "claveSol", `"nueva"`)).status)
+}
+
 func TestSOLPrintsWithoutItsClave(t *testing.T) {
 	u := mockserver.SOL{RUC: "20100070970", Usuario: "CANARIO1", Clave: "canario-4711"}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
