@@ -149,7 +149,7 @@ func TestNewClientRefusesAnOption(t *testing.T) {
 		"no rate": fiscope.WithRateLimit(0, 1), "no burst": fiscope.WithRateLimit(1, 0), "a rate below zero": fiscope.WithRateLimit(-1, 1),
 		"no time for a GET": fiscope.WithTimeout(0), "no time for a CPE": fiscope.WithCPETimeout(0), "a cache below zero": fiscope.WithCache(fiscope.CachePolicy{Entries: -1}),
 		"no observer": fiscope.WithObserver(nil), "no logger": fiscope.WithLogger(nil),
-		"no hook": fiscope.WithHook(nil), "retries below zero": fiscope.WithMaxRetries(-1), "an option that's nil": nil,
+		"no hook": fiscope.WithHook(nil), "no SOL user": fiscope.WithSOL(fiscope.CredencialesSOL{RUC: rucSUNAT}), "retries below zero": fiscope.WithMaxRetries(-1), "an option that's nil": nil,
 	} {
 		_, err := fiscope.NewClient(baseURL, apiKey, opt)
 		require.Error(t, err, name)

@@ -16,7 +16,7 @@ import (
 
 // The header reaches the service, and its value shows nowhere.
 func TestAHeaderOfTheCaller(t *testing.T) {
-	const token = "gateway-token"
+	const token = "gw-token"
 	var got []http.Header
 	echo := handler(func(r *http.Request) (*http.Response, error) {
 		got = append(got, r.Header.Clone())

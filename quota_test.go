@@ -205,10 +205,10 @@ func TestACallerWhoLeavesTheGateTakesNothing(t *testing.T) {
 
 func TestASpentQuotaSaysUntilWhen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, _ := answers(t, raw(200, record, "X-RateLimit-Remaining: 3", "X-RateLimit-Reset: 2000-01-01T01:00:00Z"))
+		client, _ := answers(t, raw(200, record, "X-RateLimit-Remaining: 1", "X-RateLimit-Reset: 2000-01-01T01:00:00Z"))
 		require.NoError(t, operations["consultar"](t.Context(), client))
-		err := operations["consultar"](t.Context(), client, fiscope.WithQuotaReserve(5))
-		require.ErrorContains(t, err, "3 queries are left, and 5 are kept in reserve until 1999-12-31 20:00 (Lima)")
+		err := operations["consultar"](t.Context(), client, fiscope.WithQuotaReserve(1))
+		require.ErrorContains(t, err, "1 queries are left, and 1 are kept in reserve until 1999-12-31 20:00 (Lima)")
 	})
 }
 
@@ -236,9 +236,9 @@ func TestAnAttemptThatReachesNobodyTakesNothing(t *testing.T) {
 	require.NoError(t, operations["consultar"](t.Context(), client))
 }
 
-// What a 429 means that follows an answer with the header of 900 queries left, or with none, by the pause that it asks for.
+// What a 429 means that follows an answer with the header of two queries left, or with none, by the pause that it asks for.
 func TestWhatA429Says(t *testing.T) {
-	const left, tomorrow = "X-RateLimit-Remaining: 900", "X-RateLimit-Reset: 2000-01-02T00:00:00Z"
+	const left, tomorrow = "X-RateLimit-Remaining: 2", "X-RateLimit-Reset: 2000-01-02T00:00:00Z"
 	for name, test := range map[string]struct {
 		answer      handler
 		pause       time.Duration
@@ -366,12 +366,13 @@ func TestALongRowOf429sThatSayNothingClosesTheGate(t *testing.T) {
 
 func TestWithoutAGateA429ClosesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, s := newChangingClient(t, raw(429, ""), fiscope.WithoutQuotaGate())
+		client, s := newChangingClient(t, raw(429, `{"error":"x","code":"CUOTA_DIARIA"}`), fiscope.WithoutQuotaGate())
 		for range 20 {
 			require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrQuotaExceeded)
 			time.Sleep(time.Minute)
 		}
 		assert.EqualValues(t, 20, s.asked.Load())
+		assert.Contains(t, fiscope.TextoParaUsuario(operations["consultar"](t.Context(), client)), "no quedan consultas")
 	})
 }
 

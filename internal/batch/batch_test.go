@@ -204,9 +204,9 @@ func TestABatch(t *testing.T) {
 		"... that nobody waits for": {
 			until(7, 10*time.Second, errDown), batch.Policy{Concurrency: 1, MaxFailures: -1}, append(answered(0, 6), "6 down", "7 down", "8 down"), 6, nil, 0, nil,
 		},
-		"two failures are too many": {
-			until(7, time.Second, errDown), batch.Policy{Concurrency: 1, MaxFailures: 2}, []string{"0", "1", "2", "3", "4", "5", "8", "6", "7"}, 9, nil, time.Second,
-			[]string{"1@0", "2@0", "3@0", "4@0", "5@0", "6@0", "7@0", "8@0", "9@1", "7@1", "8@1"},
+		"one failure is too many": {
+			until(7, time.Second, errDown), batch.Policy{Concurrency: 1, MaxFailures: 1}, []string{"0", "1", "2", "3", "4", "5", "7", "6", "8"}, 9, nil, time.Second,
+			[]string{"1@0", "2@0", "3@0", "4@0", "5@0", "6@0", "7@0", "8@1", "7@1", "9@1"},
 		},
 		"an outage without end":  {from(5, errDown), alone, append(answered(0, 4), "4 down", "5 down", "6 down", "7 down", "8 down"), 4, nil, 123 * time.Second, []string{}},
 		"... from the beginning": {from(1, errDown), alone, nil, 0, errDown, 10 * time.Minute, []string{}},
@@ -218,6 +218,7 @@ func TestABatch(t *testing.T) {
 		"other failures in a row": {
 			from(5, errWrong), batch.Policy{Concurrency: 1, MaxFailures: 4}, append(answered(0, 4), "4 wrong", "5 wrong", "6 wrong", "7 wrong"), 4, errWrong, 0, answered(1, 9),
 		},
+		"... of which one stops": {from(5, errWrong), batch.Policy{Concurrency: 1, MaxFailures: 1}, append(answered(0, 4), "4 wrong"), 4, errWrong, 0, answered(1, 6)},
 		"... and one answer": {
 			of(map[int]error{1: errWrong, 2: errWrong, 4: errWrong, 5: errWrong, 7: errWrong}), batch.Policy{Concurrency: 1, MaxFailures: 3},
 			[]string{"0 wrong", "1 wrong", "2", "3 wrong", "4 wrong", "5", "6 wrong", "7", "8"}, 9, nil, 0, nil,

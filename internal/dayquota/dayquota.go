@@ -115,7 +115,7 @@ func (d *Day) Commit(now time.Time, r store.Reservation, o store.Outcome) {
 	case o.Refused && current:
 		d.Pause = refusedPause
 	case o.Served && r.Grant == store.Probe:
-		d.Pause, d.Doubt = 0, !known.IsZero() && d.Reset.Sub(known).Abs() <= sameDay && (d.Zero || d.Left <= 0) // the header was wrong
+		d.Pause, d.Doubt = 0, !known.IsZero() && d.Reset.Equal(known) && (d.Zero || d.Left <= 0) // the header was wrong
 		d.begin()
 	}
 }

@@ -22,6 +22,7 @@ func TestOf(t *testing.T) {
 	for request, want := range map[string]string{
 		"GET /api/thing/search":                   "GET /api/things/search",
 		"GET /API/Things/SEARCH/":                 "GET /api/things/search",
+		"GET /api/things/sera":                    "GET /api/things/search",
 		"GET /api/thing/123":                      "GET /api/things/{id}",
 		"GET /things/123":                         "GET /api/things/{id}",
 		"GET /v1/things/123":                      "GET /api/things/{id}",
@@ -44,8 +45,8 @@ func TestOf(t *testing.T) {
 		})
 	}
 	for path, want := range map[string]bool{
-		"/api/rates": true, "/rate": true, "/api/things": true, "/api/v2/rate": true,
-		"": false, "/": false, "/x": false, "/api/x": false, "/version": false,
+		"/api/rates": true, "/rate": true, "/searc": true, "/api/things": true, "/api/v2/rate": true,
+		"": false, "/": false, "/x": false, "/api/x": false, "/version": false, "/es/pub/v2/api/rate": false,
 	} {
 		_, near := nearest.Of("GET", path, routes)
 		assert.Equal(t, want, near, path)

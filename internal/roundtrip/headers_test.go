@@ -33,6 +33,7 @@ func TestRetryAfter(t *testing.T) {
 		"of a clock ahead":         {at(ahead + 4*time.Second), at(ahead), 4 * time.Second, true},
 		"of a clock behind":        {at(-ahead + 4*time.Second), at(-ahead), 4 * time.Second, true},
 		"of a clock that is wrong": {at(4 * time.Second), "Thu, 01 Jan 1970 00:00:00 GMT", 4 * time.Second, true},
+		"of a clock a year behind": {at(4 * time.Second), at(4*time.Second - roundtrip.LongestWait), 4 * time.Second, true},
 		"an invalid Date":          {at(4 * time.Second), "soon", 4 * time.Second, true},
 		"seconds need no Date":     {"4", at(ahead), 4 * time.Second, true},
 		"words":                    {"soon", "", 0, false},

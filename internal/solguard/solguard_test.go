@@ -87,14 +87,15 @@ func TestWhoGoesAlone(t *testing.T) {
 	inBubble(t, "proven, and answered for a day", func(c *tried) {
 		assert.Zero(c, c.permit().Release(solguard.Answered, 0), "before it is proven, it says nothing")
 		c.permit().Release(solguard.Proven, 0)
-		for left := solguard.Memory; left > store.Recent; { // each answer renews
+		left := solguard.Memory
+		for left > store.Recent { // each answer renews
 			time.Sleep(store.Recent - 1)
 			left -= store.Recent - 1
 			p := c.permit()
 			assert.False(c, p.Alone)
 			assert.Equal(c, left, p.Release(solguard.Answered, 0))
 		}
-		time.Sleep(store.Recent)
+		time.Sleep(left)
 		p := c.permit()
 		assert.True(c, p.Alone)
 		assert.Zero(c, p.Release(solguard.Answered, 0))
@@ -154,10 +155,10 @@ func TestARefusal(t *testing.T) {
 	inBubble(t, "elsewhere counts here", func(c *tried) {
 		c.permit().Release(solguard.Proven, 0)
 		p := c.permit()
-		p.Block(time.Now(), time.Now().Add(time.Hour))
+		p.Block(time.Now(), time.Now().Add(solguard.Memory))
 		require.Error(c, p.Refused())
 		p.Release(solguard.Nothing, 0)
-		assert.True(c, c.refused().Elsewhere)
+		assert.True(c, c.refused().Elsewhere && c.refused().Unexplained)
 	})
 	inBubble(t, "undoes an older acceptance elsewhere", func(c *tried) {
 		c.permit().Release(solguard.Rejected, 0)
