@@ -79,6 +79,7 @@ func TestAFallbackAnswersInTime(t *testing.T) {
 						assert.NoError(t, ctx.Err())
 						assert.True(t, standIn(resp))
 						cancel()
+						require.ErrorIs(t, consultar(ctx, client, n), context.Canceled, "who has left gets nothing")
 					}
 				})
 			}
