@@ -59,7 +59,6 @@ func TestHowAWaitEnds(t *testing.T) {
 		"it comes to exist":                    {[]handler{missing, pending, missing, accepted}, until, nil, fiscope.EsperaFinal, "", 4},
 		"it never does":                        {[]handler{missing}, until, nil, fiscope.EsperaSinIntentos, "", 10},
 		"not within the attempts":              {[]handler{pending}, fiscope.EsperaPolicy{MaxAttempts: 2}, nil, fiscope.EsperaSinIntentos, "", 2},
-		"not within the time":                  {[]handler{pending}, fiscope.EsperaPolicy{Base: time.Minute, Timeout: time.Second}, nil, fiscope.EsperaSinTiempo, "", 1},
 		"the estado says: it exists not":       {[]handler{says("7", "NO  EXISTE"), accepted}, until, nil, fiscope.EsperaFinal, "", 2},
 		"... which is not waited for":          {[]handler{says("7", "No Existe"), accepted}, fiscope.EsperaPolicy{}, nil, fiscope.EsperaFinal, "", 1},
 		"the estado says: in process":          {[]handler{says("7", "En Proceso"), accepted}, fiscope.EsperaPolicy{}, nil, fiscope.EsperaFinal, "", 2},
