@@ -136,12 +136,12 @@ func TestReadWithAWarningOrNone(t *testing.T) {
 }
 
 func TestOddFieldsLoseNoRecord(t *testing.T) {
-	client, _ := answers(t, raw(200, plus(change(record, "SUNAT", "COMPA\xd1IA"), `"ubigeo":70101,"provincia":["LIMA"],"distrito":true`)),
+	client, _ := answers(t, raw(200, plus(change(record, "SUNAT", "COMPA\xd1IA"), `"ubigeo":90101,"provincia":["LIMA"],"distrito":true`)),
 		raw(200, `[{"ruc":"x"},`+results[1:]))
 	var resp fiscope.Response
 	c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithResponse(&resp))
 	require.NoError(t, err)
-	assert.Equal(t, fiscope.Contribuyente{RUC: rucSUNAT, RazonSocial: "COMPAÑIA", Estado: "ACTIVO", Condicion: "HABIDO", Ubigeo: "070101", Distrito: "true"}, *c)
+	assert.Equal(t, fiscope.Contribuyente{RUC: rucSUNAT, RazonSocial: "COMPAÑIA", Estado: "ACTIVO", Condicion: "HABIDO", Ubigeo: "090101", Distrito: "true"}, *c)
 	assert.Contains(t, resp.Warnings[0], "not valid UTF-8")
 	rs, err := client.Contribuyentes.Buscar(t.Context(), fiscope.Busqueda{RazonSocial: "sunat"})
 	require.NoError(t, err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -40,19 +39,16 @@ type cache struct {
 }
 
 // newCache returns a cache with the policy's defaults filled in, and nil without a policy.
-func newCache(given *CachePolicy, clock calendar) (*cache, error) {
+func newCache(given *CachePolicy, clock calendar) *cache {
 	if given == nil {
-		return nil, nil
+		return nil
 	}
 	p := *given
 	p.Consulta = cmp.Or(p.Consulta, 12*time.Hour)
 	p.Busqueda = cmp.Or(p.Busqueda, time.Hour)
 	p.NoExiste = cmp.Or(p.NoExiste, time.Hour)
-	entries, err := lru.New[cacheKey, *entry](cmp.Or(p.Entries, 10_000))
-	if err != nil {
-		return nil, fmt.Errorf("fiscope: WithCache: %w", err)
-	}
-	return &cache{p, clock, entries}, nil
+	entries, _ := lru.New[cacheKey, *entry](cmp.Or(p.Entries, 10_000)) // fails for sizes below 1, which WithCache refuses
+	return &cache{p, clock, entries}
 }
 
 // get returns the entry of a question, fresh or stale; nil if there is none.

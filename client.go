@@ -56,10 +56,7 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 	if err := checkAPIKey(apiKey); err != nil {
 		return nil, err
 	}
-	k, err := newCore(baseURL, NewSecreto(apiKey), c)
-	if err != nil {
-		return nil, err
-	}
+	k := newCore(baseURL, NewSecreto(apiKey), c)
 	return &Client{
 		Contribuyentes: &ContribuyentesService{k, c.strictRUC},
 		CPE:            &CPEService{k, c.strictRUC, c.sol},
@@ -69,11 +66,8 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 }
 
 // newCore builds the lists of layers. ARCHITECTURE.md explains their order.
-func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
-	memory, err := newCache(c.cache, c.clock)
-	if err != nil {
-		return nil, err
-	}
+func newCore(baseURL string, apiKey Secreto, c config) *core {
+	memory := newCache(c.cache, c.clock)
 	c.calls.secrets = c.calls.secrets.With(apiKey.text())
 	o := &observer{notify: c.observers, logger: c.logger}
 	if o.logger != nil {
@@ -126,7 +120,7 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 		throttle(c.limiter),
 		k.sol.claims,
 	)
-	return k, nil
+	return k
 }
 
 // RateLimit returns the daily quota from the last answer with quota headers, minus what this Client sent since

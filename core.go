@@ -53,9 +53,7 @@ func get[T any](ctx context.Context, k *core, list ask, in subject, opts []CallO
 		ctx, set = set.of(ctx, opts)
 	}
 	result, a, err := put(ctx, list, in, set, own)
-	if len(opts) > 0 {
-		set.fill(a)
-	}
+	set.fill(a)
 	return result, err
 }
 

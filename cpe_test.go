@@ -63,7 +63,7 @@ func TestValidarRefusesLocallyAndNamesTheField(t *testing.T) {
 		"kind unknown":          {func(i *input) { i.c.Tipo = "02" }, `it is "02"`},
 		"kind without its zero": {func(i *input) { i.c.Tipo = "1" }, `it is "1"`},
 		"series missing":        {func(i *input) { i.c.Serie = "" }, "serie must be"},
-		"series of five":        {func(i *input) { i.c.Serie = "F0001" }, `it is "F0001"`},
+		"series and number":     {func(i *input) { i.c.Serie = "F001-00000123" }, `it is "F001-00000…"`},
 		"series in lower case":  {func(i *input) { i.c.Serie = "f001" }, `it is "f001"`},
 		"series with a dash":    {func(i *input) { i.c.Serie = "F-01" }, `it is "F-01"`},
 		"series with an Ñ":      {func(i *input) { i.c.Serie = "FÑ1" }, "serie must be"},

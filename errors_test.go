@@ -173,7 +173,7 @@ func TestAnErrorShowsASentenceOrWhatCame(t *testing.T) {
 			assert.Equal(t, "fiscope: CPE.Validar: service unavailable "+says, err.Error())
 		})
 	}
-	for media, says := range map[string]string{`text/html; charset="Ñ"`: "1 bytes of text/html", "text/x+" + clave: "1 bytes", "": "1 bytes"} {
+	for media, says := range map[string]string{`text/html; charset="Ñ"`: "1 bytes of text/html", "text/html; charset": "1 bytes", "text/x+" + clave: "1 bytes", "": "1 bytes"} {
 		client, _ := answers(t, raw(500, "<", "Content-Type: "+media))
 		err := operations["validar"](t.Context(), client)
 		assert.True(t, strings.HasSuffix(err.Error(), "(HTTP 500): "+says), "the media type is not as it should be")

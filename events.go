@@ -124,7 +124,7 @@ func (o *observer) call(ctx context.Context, e Event, why *Error) {
 	if why != nil && o.logger != nil {
 		o.outage(e.Op, why).Count()
 	}
-	if len(o.notify) > 0 && (e.Avoided != avoidedNot || instead) {
+	if e.Avoided != avoidedNot || instead {
 		o.event(ctx, e, why)
 	}
 }

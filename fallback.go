@@ -105,7 +105,7 @@ func (f *fallback) count(ctx context.Context, q *question, a *answer, err error)
 	case away || left:
 		why := f.report.failure(ctx, q, a, err)
 		if left {
-			why.outcome, why.Err = unanswered, ErrUnavailable
+			why.outcome = unanswered
 		}
 		f.why.Store(why)
 		f.down.Record(false)

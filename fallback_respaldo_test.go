@@ -385,6 +385,7 @@ func TestImpatientCallersGetTheRespaldo(t *testing.T) {
 					assert.Empty(t, call(ruc(i)).Source)
 				}
 				assert.Equal(t, want, call(ruc(3)).Source)
+				assert.Equal(t, want != "", client.Stats().Avoided[fiscope.AvoidedOutage] == 1)
 				s.become(raw(200, record))
 				time.Sleep(time.Minute) // a probe ends it
 				_ = call("20131312955")

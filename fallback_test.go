@@ -79,6 +79,7 @@ func TestAFallbackAnswersInTime(t *testing.T) {
 						assert.NoError(t, ctx.Err())
 						assert.True(t, standIn(resp))
 						cancel()
+						require.ErrorIs(t, consultar(ctx, client, n), context.Canceled, "who has left gets nothing")
 					}
 				})
 			}
@@ -170,7 +171,9 @@ func TestAStaleAnswerOfTheStore(t *testing.T) {
 			cancel()
 		}
 		assert.Less(t, time.Since(start), 3*3*time.Second, "after three failures nobody waits")
-		require.NoError(t, consultar(t.Context(), withStore(t, s, handler(ofItsRUC), policy), 31))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.NoError(t, consultar(ctx, withStore(t, s, after(time.Second-1, ofItsRUC), fiscope.WithCache(fiscope.CachePolicy{})), 31), "it has all of its time")
 		synctest.Wait()
 		var resp fiscope.Response
 		respaldo := fiscope.WithRespaldo(padronDelJueves(&asked))

@@ -32,7 +32,7 @@ func (o *observer) log(ctx context.Context, e Event, why *Error) {
 		} else if calls > 1 {
 			attrs = append(attrs, slog.Int("count", calls))
 		}
-	case e.Attempt > 0 && e.StatusCode != 0:
+	case e.StatusCode != 0:
 		o.logEnds(ctx, e.Op)
 	}
 	o.logger.LogAttrs(ctx, level, e.message(), attrs...) //nolint:sloglint // one of a few constants

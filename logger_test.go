@@ -54,7 +54,7 @@ func TestAnOutageDoesNotFillTheLog(t *testing.T) {
 		opts  []fiscope.Option
 	}{
 		"503":                  {"consultar", "unavailable", slog.LevelWarn, raw(503, ""), raw(200, record), nil, nil},
-		"503, with a Respaldo": {"consultar", "unavailable", slog.LevelInfo, raw(503, ""), raw(200, record), nil, []fiscope.Option{padron}},
+		"503, with a Respaldo": {"consultar", "unavailable", slog.LevelInfo, raw(503, ""), raw(404, contract(t, "consultar_404.json")), nil, []fiscope.Option{padron}},
 		"a page":               {"buscar", "malformed_response", slog.LevelWarn, raw(200, "<html>"), raw(200, results), nil, nil},
 		"a refused key":        {"buscar", "unauthorized", slog.LevelError, raw(401, `{"error":"x","code":"KEY"}`), raw(200, results), nil, nil},
 		"a spent quota": {

@@ -23,7 +23,7 @@ func TestAHeaderOfTheCaller(t *testing.T) {
 		return raw(400, `{"error":"no sirve `+token+`","code":"MAL"}`)(r)
 	})
 	client := newClient(t, echo, fiscope.WithHeader("x-gateway", token))
-	_, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithHeader("X-Request-ID", "7"))
+	_, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithHeader("X-Request-ID", "7\t ~"))
 	require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
 	assert.NotContains(t, err.Error(), token)
 	_, err = newClient(t, echo, fiscope.WithUserAgent("facturador/2.1 (~)")).Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithHeader("X-Gateway", token))
@@ -32,7 +32,7 @@ func TestAHeaderOfTheCaller(t *testing.T) {
 	require.Len(t, got, 3)
 	assert.Equal(t, []string{token}, got[0]["X-Gateway"])
 	assert.Equal(t, "fiscope-go/devel, facturador/2.1 (~)", got[0].Get("User-Agent")+", "+got[1].Get("User-Agent"))
-	assert.Equal(t, []string{"7"}, got[0]["X-Request-Id"])
+	assert.Equal(t, []string{"7\t ~"}, got[0]["X-Request-Id"])
 	assert.Nil(t, got[2]["X-Request-Id"], "it was of one call")
 	assert.Equal(t, []string{"another"}, got[2]["X-Gateway"])
 	assert.Equal(t, []string{apiKey}, got[2]["X-Api-Key"])
@@ -49,7 +49,7 @@ func TestAHeaderOfTheCaller(t *testing.T) {
 
 	for name, value := range map[string]string{
 		"X-API-KEY": "x", "content-type": "x", "Content-Length": "1", "host": "x", "Accept": "x", "user-agent": "x",
-		"": "x", "X Y": "x", "X:": "x", "X-A": "a\r\nX-B: b",
+		"": "x", "X Y": "x", "X:": "x", "X-A": "a\r\nX-B: b", "X-C": "\x1f", "X-D": "\x7f",
 	} {
 		_, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithHeader(name, value))
 		require.ErrorIs(t, err, fiscope.ErrInvalidRequest, name)

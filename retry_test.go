@@ -186,9 +186,10 @@ func TestDeliveryIsThatOfAllAttempts(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var w watch
-			client := newClient(t, &service{answers: []handler{*first, refusesToDial}}, w.options()...)
+			client := newClient(t, &service{answers: []handler{*first, refusesToDial}}, append(w.options(), fiscope.WithMaxRetries(1))...)
 			var e *fiscope.Error
 			require.ErrorAs(t, operations["consultar"](t.Context(), client), &e)
+			require.ErrorContains(t, e, "; 2 attempts")
 			assert.Equal(t, want, e.Delivery)
 			events, _ := w.seen()
 			assert.Equal(t, fiscope.DeliveryNotSent, events[1].Delivery, "of its attempt alone")

@@ -240,6 +240,7 @@ func TestABatch(t *testing.T) {
 			alone, []string{"0", "1", "2", "3", "5", "6", "4", "7", "8"}, 9, nil, 15 * time.Second,
 			[]string{"1@0", "2@0", "3@0", "4@0", "5@0", "5@3", "6@6", "5@6", "5@9", "7@12", "5@12", "5@15", "8@15", "9@15"},
 		},
+		"too fast, one input":   {of(map[int]error{5: errSlower}), alone, []string{"0", "1", "2", "3", "4 slower", "5", "6", "7", "8"}, 4, nil, 200 * time.Second, []string{}},
 		"too fast, every input": {from(5, errSlower), batch.Policy{Concurrency: 1, MaxFailures: -1}, answered(0, 4), 4, errSlower, 10 * time.Minute, []string{}},
 		"others go first": {
 			func(in, times int, _ time.Duration) error {

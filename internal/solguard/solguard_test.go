@@ -143,7 +143,7 @@ func TestARefusal(t *testing.T) {
 		time.Sleep(time.Nanosecond)
 		assert.True(c, c.permit().Alone)
 	})
-	inBubble(t, "ends what was let in before", func(c *tried) {
+	inBubble(t, "ends what was let in before, until it is forgotten", func(c *tried) {
 		c.permit().Release(solguard.Proven, 0)
 		before, late := c.permit(), c.permit()
 		require.NoError(c, before.Refused())
@@ -151,6 +151,8 @@ func TestARefusal(t *testing.T) {
 		require.Error(c, before.Refused())
 		late.Release(solguard.Proven, 0) // which began before it
 		c.refused()
+		c.guard.Forget(c.name)
+		require.NoError(c, before.Refused())
 	})
 	inBubble(t, "elsewhere counts here", func(c *tried) {
 		c.permit().Release(solguard.Proven, 0)

@@ -61,6 +61,7 @@ func TestDecode(t *testing.T) {
 		"no duration":      {`{"wait": 15}`, `1:10 "wait" es un número: se espera una duración como 1.5s o 30m, entre comillas`},
 		"no text at all":   {`{"price": ""}`, `1:10 "price": se espera un número como 3.750`},
 		"the type's words": {`{"wait": "15"}`, `1:9 "wait": "15" no es una duración como 1.5s o 30m`},
+		"a huge number":    {`{"list": [{"anything": {"a": 1e999}}]}`, `1:0 hay un valor que no se puede leer`},
 		"no list":          {`{"list": {}}`, `1:9 "list" es un objeto: se espera una lista`},
 		"no object":        {`"4711"`, `1:5 esto es un texto: se espera un objeto`},
 		"no item":          {`{"list": [{"id": "a"}, 5]}`, `1:23 "list" es un número: se espera un objeto`},
