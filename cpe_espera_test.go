@@ -108,7 +108,7 @@ func TestHowAWaitEnds(t *testing.T) {
 			}
 			require.NoError(t, err)
 			assert.Equal(t, test.fin, e.Fin)
-			assert.True(t, e.Fin != fiscope.EsperaFinal || resp.StatusCode == 200, "of the last answer")
+			assert.True(t, e.Fin != fiscope.EsperaFinal || resp.Source == fiscope.SourceService, "of the last answer")
 			assert.Equal(t, test.class, fiscope.ErrorClass(e.Causa))
 			assert.Equal(t, len(s.seen()), e.Consultas)
 			assert.Equal(t, test.fin == fiscope.EsperaFinal, !e.Resultado.Codigo.Indeterminado() && (e.Resultado.Codigo != fiscope.CodigoNoExiste || !test.policy.HastaQueExista))
