@@ -167,9 +167,13 @@ func TestAStoredAnswerIsJSONThatPeopleRead(t *testing.T) {
 	require.NoError(t, client.Close(t.Context()))
 	for _, value := range s.values {
 		assert.True(t, strings.HasPrefix(string(value), `{"status":200,"asked":"`), string(value))
-		var read struct{ Body string }
+		var read struct {
+			Body            string
+			Stored, Expires time.Time
+		}
 		require.NoError(t, json.Unmarshal(value, &read))
 		assert.Equal(t, record, read.Body)
+		assert.Equal(t, 12*time.Hour, read.Expires.Sub(read.Stored), "others keep it no longer")
 	}
 	_, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithStore(nil))
 	require.Error(t, err)

@@ -192,6 +192,10 @@ func TestEachLineOfATableHasItsOwnResponse(t *testing.T) {
 		assert.Equal(t, 200, resp.StatusCode, "of the day whose rate it is")
 		assert.Len(t, resp.Warnings, len(line.SinTasa))
 	}
+	for _, err := range srv.Client().TipoCambio.Mes(t.Context(), 2021, time.June, fiscope.WithResponse(&resp)) {
+		require.NoError(t, err)
+	}
+	assert.Equal(t, 200, resp.StatusCode, "of the last line")
 }
 
 // everyMemory are the ways to keep and to share answers: what holds without them holds with them.

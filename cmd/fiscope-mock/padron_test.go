@@ -264,7 +264,7 @@ func TestPadronUsage(t *testing.T) {
 		"import":                "falta el ARCHIVO\nvea fiscope-mock help padron import",
 		"import x y":            "va un solo ARCHIVO",
 		"import -max 1 x":       "no existe la opción -max: ¿quiso decir -max-odd?",
-		"import -max-odd 5 x":   "-max-odd: se espera una parte",
+		"import -max-odd 1.5 x": "-max-odd: se espera una parte",
 		"import -max-odd NaN x": "se espera una parte",
 		"import -max-odd x x":   `valor inválido "x" de -max-odd`,
 		"info":                  "falta el ÍNDICE\nvea fiscope-mock help padron info",

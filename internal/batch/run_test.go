@@ -190,6 +190,21 @@ func TestAContextThatEnds(t *testing.T) {
 			assert.Equal(t, 9, next)
 		})
 	})
+	t.Run("and a consumer that leaves then", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			s, lines := answering(always(nil)), 0
+			s.Ask = func(context.Context, int) (int, error) { time.Sleep(time.Second); return 1, nil }
+			_, err := s.Over(ctx, wide, slices.Values(upTo(9)), func(batch.Line[int, int]) bool {
+				if lines++; lines == 2 {
+					cancel()
+				}
+				return lines < 3
+			})
+			require.NoError(t, err, "no error is yielded to who has left")
+			assert.Equal(t, 3, lines)
+		})
+	})
 	t.Run("while it waits", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
