@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -86,6 +87,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	_, err := padron.Open(filepath.Join(t.TempDir(), "none"))
 	require.ErrorIs(t, err, os.ErrNotExist)
+	assert.Equal(t, 1, strings.Count(err.Error(), "none"), "%v", err)
 	_, err = padron.Open(t.TempDir())
 	require.Error(t, err)
 }
